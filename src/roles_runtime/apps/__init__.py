@@ -1,0 +1,1 @@
+"""The doors: configuration, assembly and the command line."""

@@ -1,0 +1,214 @@
+"""One tree of errors. Each is one sentence: what happened, where, and what to do next, with its data as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class RolesError(Exception):
+    """Whatever this library raises on purpose is a RolesError."""
+
+
+# --- posts -----------------------------------------------------------------------------------------------
+
+
+class PostSealedError(RolesError):
+    """A Post was changed after it had been delivered."""
+
+    def __init__(self, what: str = "Post") -> None:
+        self.what = what
+        super().__init__(f"This {what} was delivered and is sealed; make a new one, or change an open copy.")
+
+
+class PostRefusedError(RolesError):
+    """The router refused a Post that a role returned."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class AttachmentTypeError(RolesError, ValueError):
+    """An attachment type is neither one of the known ones nor registered."""
+
+    def __init__(self, name: object, known: Sequence[str]) -> None:
+        self.name, self.known = name, tuple(known)
+        super().__init__(
+            f"{name!r} is no attachment type; known are {', '.join(self.known)}. "
+            "Register a type of your own with register_attachment_type(name)."
+        )
+
+
+class DocumentError(RolesError, ValueError):
+    """A YAML or JSON document (example, conversation, record) has the wrong shape."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        self.where, self.problem = where, problem
+        super().__init__(f"{where}: {problem}")
+
+
+class InvalidResponseError(RolesError):
+    """What a model answered is not the Post that its role must write; the role corrects itself with this text."""
+
+    def __init__(self, problem: str, raw_text: str = "") -> None:
+        self.problem, self.raw_text = problem, raw_text
+        super().__init__(problem)
+
+
+# --- models ----------------------------------------------------------------------------------------------
+
+
+class ModelError(RolesError):
+    """A model could not answer; the round in which it was asked fails with this line."""
+
+    def __init__(self, model: str, problem: str) -> None:
+        self.model, self.problem = model, problem
+        super().__init__(f"Model {model}: {problem}")
+
+
+class StreamIncompleteError(ModelError):
+    """A model's stream ended without its terminal signal, so that its text can not be trusted."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model, "the stream ended before the model said that it was done.")
+
+
+# --- tools -----------------------------------------------------------------------------------------------
+
+
+class ToolDefinitionError(RolesError, TypeError):
+    """A function can not be made a tool, or two tools of one turn have the same name."""
+
+
+class ToolFailedError(RolesError):
+    """Raised by a tool to tell the model what went wrong: it becomes an error result, never the turn's end."""
+
+
+# --- kernels and files -----------------------------------------------------------------------------------
+
+
+class KernelError(RolesError):
+    """The kernel could not run a cell."""
+
+
+class KernelLostError(KernelError):
+    """The kernel died or was replaced; its variables are gone."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"The kernel was lost ({reason}); a new one starts with the next cell, its variables are gone."
+        )
+
+
+class SandboxUnavailableError(KernelError):
+    """No sandbox can be had, and code written by an LLM never runs without one unasked."""
+
+
+class KernelUnavailableError(KernelError):
+    """What the kernel needs is not installed."""
+
+
+class WorkspaceError(RolesError):
+    """A file could not be taken into, or read from, the workspace."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path, self.problem = path, problem
+        super().__init__(f"{path}: {problem}")
+
+
+# --- stores ----------------------------------------------------------------------------------------------
+
+
+class StoreError(RolesError):
+    """The store could not read or write; nothing acknowledged was lost."""
+
+
+class StoreLockedError(StoreError):
+    """Somebody else holds the store's file for longer than we wait."""
+
+
+class StoreCorruptError(StoreError):
+    """The store's file is damaged, or is no store of ours."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer version of this library."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full or the folder is read-only: the entry was not written."""
+
+
+class SessionNotFoundError(StoreError, LookupError):
+    """No session of that id stands in the store."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        super().__init__(f"There is no session {session_id!r} in this store; `sessions` lists those there are.")
+
+
+# --- mail ------------------------------------------------------------------------------------------------
+
+
+class TransportError(RolesError):
+    """An envelope could not be handed over: nobody opened that address, or its mailbox is full."""
+
+
+# --- runtime ---------------------------------------------------------------------------------------------
+
+
+class TeamError(RolesError, ValueError):
+    """A team can not work as it was described."""
+
+
+class SessionBusyError(RolesError):
+    """A session is owned by another process, or has too many questions waiting."""
+
+
+class SessionClosedError(RolesError):
+    """A session or its runtime was closed before it was asked."""
+
+
+class RoleError(RolesError):
+    """A role broke its contract: it raised, or returned what is no Post of its own."""
+
+    def __init__(self, role: str, problem: str) -> None:
+        self.role, self.problem = role, problem
+        super().__init__(f"Role {role}: {problem}")
+
+
+class ModelMissingError(RolesError):
+    """A role that needs a model has none."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        super().__init__(f"Role {role} has no model; give it one: {role}(model='rules') or --model.")
+
+
+# --- plugins and configuration ---------------------------------------------------------------------------
+
+
+class PluginNotFoundError(RolesError, LookupError):
+    """No plugin of that kind has that name."""
+
+    def __init__(self, kind: str, name: str, known: Sequence[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        listed = ", ".join(self.known) or "none"
+        super().__init__(f"There is no {kind} named {name!r}; installed are: {listed}.")
+
+
+class PluginLoadError(RolesError):
+    """A plugin is installed but can not be imported."""
+
+    def __init__(self, kind: str, name: str, problem: str) -> None:
+        self.kind, self.name, self.problem = kind, name, problem
+        super().__init__(f"The {kind} {name!r} is installed but can not be loaded: {problem}")
+
+
+class ConfigError(RolesError, ValueError):
+    """The configuration is wrong at one key."""
+
+    def __init__(self, where: str, key: str, problem: str) -> None:
+        self.where, self.key, self.problem = where, key, problem
+        super().__init__(f"{where}: {key}: {problem}")

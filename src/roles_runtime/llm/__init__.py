@@ -1,0 +1,1 @@
+"""Talking to a model: messages, requests, the Model contract and its providers."""

@@ -1,0 +1,1 @@
+"""One file a vendor; `scripted` and `rules` need nothing installed and no key."""

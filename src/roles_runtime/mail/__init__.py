@@ -1,0 +1,1 @@
+"""How Posts travel: the envelope and the Transport contract."""

@@ -1,0 +1,1 @@
+"""What a role may see of the conversation."""

@@ -1,0 +1,1 @@
+"""What is said: Posts, Attachments, Rounds and the events of a journal. Pure data, no I/O."""

@@ -1,0 +1,1 @@
+"""Who speaks: the Role contract, the Turn, and the roles we bring."""

@@ -1,0 +1,1 @@
+"""Middleware: one hook, an onion round the agent turn."""

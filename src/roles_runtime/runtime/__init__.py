@@ -1,0 +1,1 @@
+"""Who keeps roles alive: teams, sessions, rounds, the router."""

@@ -1,0 +1,1 @@
+"""Where the journal rests: the Store contract and its makers."""

@@ -1,0 +1,98 @@
+"""The Store contract: where the journal of each session rests."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from types import TracebackType
+from typing import Protocol, Self, runtime_checkable
+
+import msgspec
+
+from roles_runtime.posts.event import Entry
+
+
+class SessionInfo(msgspec.Struct, frozen=True):
+    """What a store tells of a session without opening it.
+
+    Attributes:
+        session_id: Its id.
+        entries: How many entries its journal has.
+        created_at, updated_at: Of the first and the last entry, ``time.time_ns()``.
+        title: The first question asked, its first 80 characters.
+        owner: Who holds it now (``pid 4711 on host``), or empty.
+    """
+
+    session_id: str
+    entries: int
+    created_at: int
+    updated_at: int
+    title: str
+    owner: str = ""
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Keeps one journal a session, in order, idempotent by key.
+
+    A store is opened by ``async with`` and closed by it. All calls may run side by side; appends of one session
+    come from its owner alone, in the order of their ``seq``, and become durable in that order. Every wait inside
+    has a bound and ends in a `StoreError`.
+    """
+
+    @classmethod
+    def from_url(cls, url: str) -> Self:
+        """Makes the store that a URL names (``sqlite:///roles.db``, ``local:``); opens nothing yet."""
+        ...
+
+    async def __aenter__(self) -> Self:
+        """Opens it.
+
+        Raises:
+            StoreError: it can not be opened; the subclass says why.
+        """
+        ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Closes it, after what was being appended is durable; gives up all claims."""
+        ...
+
+    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
+        """Makes the entries durable, all or none; returns when they are.
+
+        An entry whose key stands already in that session is left out silently: the first one wins. A new session
+        begins with its first entry.
+
+        Raises:
+            StoreError: nothing of it was written.
+        """
+        ...
+
+    def read(self, session_id: str, after_seq: int = 0) -> AsyncGenerator[Entry, None]:
+        """Yields the entries with ``seq > after_seq`` in order; none if the session is unknown.
+
+        Close it (``contextlib.aclosing``) if you leave it early. Needs no claim: reading always works.
+
+        Raises:
+            StoreError: they can not be read.
+        """
+        ...
+
+    async def sessions(self) -> list[SessionInfo]:
+        """All sessions, the one last written to first."""
+        ...
+
+    async def claim(self, session_id: str) -> None:
+        """Makes this store object the session's owner, until `release`, close, or the process's end.
+
+        Claiming what one holds changes nothing. A claim of a process that died counts for nothing.
+
+        Raises:
+            SessionBusyError: another process, or another open store object, holds it; the message names the owner.
+        """
+        ...
+
+    async def release(self, session_id: str) -> None:
+        """Gives a claim up; releasing what one does not hold changes nothing."""
+        ...

@@ -1,0 +1,1 @@
+"""The porch: what watches, and is worn like a coat."""

@@ -7,39 +7,84 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from roles_runtime.errors import RolesError
+    from roles_runtime.kernels.kernel import Execution
+    from roles_runtime.llm.model import Model
+    from roles_runtime.llm.providers.scripted import ScriptedModel
     from roles_runtime.posts.attachment import Attachment, AttachmentType, register_attachment_type
     from roles_runtime.posts.conversation import Conversation, Round, RoundState
+    from roles_runtime.posts.event import Event
     from roles_runtime.posts.post import Post
-    from roles_runtime.roles.role import Role
-    from roles_runtime.roles.turn import Middleware, Turn
+    from roles_runtime.posts.shared import SharedMemoryEntry
+    from roles_runtime.roles.code_interpreter import CodeInterpreter
+    from roles_runtime.roles.echo import Echo
+    from roles_runtime.roles.planner import Planner
+    from roles_runtime.roles.role import ModelRole, Role
+    from roles_runtime.roles.turn import Middleware, Respond, Turn
+    from roles_runtime.runtime.limits import Limits
+    from roles_runtime.runtime.runtime import Runtime
+    from roles_runtime.runtime.session import Session
+    from roles_runtime.runtime.team import Team
+    from roles_runtime.tools.tool import Tool, tool
 
 # A name is imported when it is first asked for, so that `import roles_runtime` costs little more than its ground.
 _HOMES = {
     "Attachment": "posts.attachment",
     "AttachmentType": "posts.attachment",
+    "CodeInterpreter": "roles.code_interpreter",
     "Conversation": "posts.conversation",
+    "Echo": "roles.echo",
+    "Event": "posts.event",
+    "Execution": "kernels.kernel",
+    "Limits": "runtime.limits",
     "Middleware": "roles.turn",
+    "Model": "llm.model",
+    "ModelRole": "roles.role",
+    "Planner": "roles.planner",
     "Post": "posts.post",
+    "Respond": "roles.turn",
     "Role": "roles.role",
     "RolesError": "errors",
     "Round": "posts.conversation",
     "RoundState": "posts.conversation",
+    "Runtime": "runtime.runtime",
+    "ScriptedModel": "llm.providers.scripted",
+    "Session": "runtime.session",
+    "SharedMemoryEntry": "posts.shared",
+    "Team": "runtime.team",
+    "Tool": "tools.tool",
     "Turn": "roles.turn",
     "register_attachment_type": "posts.attachment",
+    "tool": "tools.tool",
 }
 
 __all__ = [
     "Attachment",
     "AttachmentType",
+    "CodeInterpreter",
     "Conversation",
+    "Echo",
+    "Event",
+    "Execution",
+    "Limits",
     "Middleware",
+    "Model",
+    "ModelRole",
+    "Planner",
     "Post",
+    "Respond",
     "Role",
     "RolesError",
     "Round",
     "RoundState",
+    "Runtime",
+    "ScriptedModel",
+    "Session",
+    "SharedMemoryEntry",
+    "Team",
+    "Tool",
     "Turn",
     "register_attachment_type",
+    "tool",
 ]
 
 

@@ -178,6 +178,14 @@ class RoleError(RolesError):
         super().__init__(f"Role {role}: {problem}")
 
 
+class CorrectionsExhaustedError(RoleError):
+    """A leader could not mend its own answer within the bound."""
+
+    def __init__(self, role: str, limit: int, problem: str) -> None:
+        self.limit = limit
+        super().__init__(role, f"after {limit} self-corrections its answer is still not right: {problem}")
+
+
 class ModelMissingError(RolesError):
     """A role that needs a model has none."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag
 
 from roles_runtime.posts.ids import create_id
 
@@ -16,6 +16,24 @@ def _now_ms() -> int:
 
 def _message_id() -> str:
     return "msg-" + create_id()
+
+
+def mend_surrogates(text: str) -> str:
+    """The text with halves of surrogate pairs joined, and lone ones replaced by U+FFFD.
+
+    A stream that was cut, or a tool, may leave some; JSON and UTF-8 have no place for them.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+Text: TypeAlias = Annotated[str, AfterValidator(mend_surrogates)]
+"""Text that can be written down."""
 
 
 class _Frozen(BaseModel):
@@ -33,7 +51,7 @@ class ToolCall(_Frozen):
 
     call_id: str
     name: str
-    arguments: str
+    arguments: Text
 
 
 class ToolReturn(_Frozen):
@@ -47,7 +65,7 @@ class ToolReturn(_Frozen):
 
     call_id: str
     name: str
-    result: str
+    result: Text
     is_error: bool = False
 
 
@@ -60,8 +78,8 @@ class ConsoleResult(_Frozen):
         attachments: Paths of files that it made.
     """
 
-    result: str
-    summary_result: str = ""
+    result: Text
+    summary_result: Text = ""
     attachments: tuple[str, ...] = ()
 
 
@@ -77,7 +95,7 @@ class BaseMessage(_Frozen):
     """
 
     role: Literal["system", "user", "assistant", "tool", "console"]
-    content: str = ""
+    content: Text = ""
     creator: str = ""
     msg_id: str = Field(default_factory=_message_id)
     create_ts: int = Field(default_factory=_now_ms)
@@ -107,7 +125,7 @@ class AssistantTextMessage(BaseMessage):
 
     role: Literal["assistant"] = "assistant"
     msg_type: Literal["text"] = "text"
-    reasoning: str = ""
+    reasoning: Text = ""
     tool_calls: tuple[ToolCall, ...] = ()
 
 

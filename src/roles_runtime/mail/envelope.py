@@ -14,9 +14,8 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
         session_id, round_id: Where it belongs.
         recipient: The role whose mailbox it is for.
         posts: One Post; several where the branches of a fan-out are joined, in sending order.
-        key: The event key of the last of them: a second delivery is known by it.
+        key: The id of the last of them: a second delivery is known by it.
         position: How many Posts of the round stood in the journal when the last one was written, itself included.
-        requester: The sender of the last Post of this round that came to the recipient from another role.
         branch: Of which fan-out this is a branch, or 0; whatever answers it inherits it.
         traceparent: W3C trace context, or empty.
     """
@@ -27,6 +26,5 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
     posts: tuple[Post, ...]
     key: str
     position: int
-    requester: RoleName
     branch: int = 0
     traceparent: str = ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
-from roles_runtime.posts.conversation import Conversation, Round
-from roles_runtime.posts.post import RoleName
+from roles_runtime.posts.attachment import AttachmentType
+from roles_runtime.posts.conversation import Conversation, Round, RoundState
+from roles_runtime.posts.delimiters import remove_all_delimiters, remove_parts
+from roles_runtime.posts.post import Post, RoleName
 from roles_runtime.posts.shared import SharedMemoryEntry, SharedType
 
 
@@ -32,12 +35,79 @@ class Memory:
     """An immutable, lazy snapshot. What it hands out are open copies with the same ids; the stored Posts stay."""
 
     def __init__(self, conversation: Conversation, horizon: Horizon | None = None) -> None:
+        """A view of the conversation.
+
+        Args:
+            conversation: It may grow on; what is beyond the horizon stays unseen.
+            horizon: Without one, everything that stands in the conversation whenever it is asked is seen.
+        """
         self._conversation, self._horizon = conversation, horizon
 
     def get_role_rounds(self, role: RoleName, include_failure_rounds: bool = False) -> list[Round]:
-        """The rounds with the Posts that this role sent or received, each once, in order."""
-        raise NotImplementedError
+        """The rounds with the Posts that this role sent or received, each once, in order.
+
+        A round in which the role took no part is there without Posts. What stands between temporal delimiters is
+        left out of the messages of all rounds but the last one given.
+
+        Args:
+            role: Whose view it is.
+            include_failure_rounds: Whether failed rounds are there too.
+
+        Returns:
+            Copies that may be changed; none where there is no round.
+        """
+        hidden = frozenset(self._horizon.hidden if self._horizon else ())
+        seen = [
+            (each, posts)
+            for each, posts in self._rounds()
+            if include_failure_rounds or each.state is not RoundState.failed
+        ]
+        copies = []
+        for each, posts in seen:
+            mine: list[Post] = [
+                post.open_copy()
+                for post in islice(each.post_list, posts)
+                if role in (post.send_from, post.send_to) and post.id not in hidden
+            ]
+            clean = remove_all_delimiters if each is seen[-1][0] else remove_parts
+            for copy in mine:
+                copy.message = clean(copy.message)
+            copies.append(_copied(each, mine))
+        return copies
 
     def get_shared_memory_entries(self, entry_type: SharedType) -> Sequence[SharedMemoryEntry]:
-        """What was shared of that type: the latest of each sender, by the time of writing."""
-        raise NotImplementedError
+        """What was shared of that type: the latest of each sender and scope, by the time of writing.
+
+        An entry of scope ``round`` counts in its own round only, and never hides one of scope ``conversation``.
+        """
+        latest: dict[tuple[RoleName, str], SharedMemoryEntry] = {}
+        rounds = list(self._rounds(shared=True))
+        for index, (each, posts) in enumerate(rounds):
+            is_last = index == len(rounds) - 1
+            for post in islice(each.post_list, posts):
+                for entry in _entries(post):
+                    if entry.type == entry_type and (is_last or entry.scope == "conversation"):
+                        # Taken out first, so that the order is that of the last writing.
+                        latest.pop((post.send_from, entry.scope), None)
+                        latest[post.send_from, entry.scope] = entry
+        return list(latest.values())
+
+    def _rounds(self, *, shared: bool = False) -> Iterator[tuple[Round, int | None]]:
+        """Each round that is seen, with the number of its Posts that are; None means all."""
+        horizon, rounds = self._horizon, self._conversation.rounds
+        if horizon is None:
+            yield from ((each, None) for each in rounds)
+            return
+        for number, each in enumerate(islice(rounds, horizon.rounds), 1):
+            is_last = number == horizon.rounds
+            yield each, (horizon.shared_posts if shared else horizon.posts) if is_last else None
+
+
+def _copied(each: Round, posts: list[Post]) -> Round:
+    return Round(each.id, each.user_query, each.state, posts, each.reason, each.detail, list(each.artifacts))
+
+
+def _entries(post: Post) -> Iterator[SharedMemoryEntry]:
+    for attachment in post.attachment_list:
+        if attachment.type == AttachmentType.shared_memory_entry and isinstance(attachment.extra, SharedMemoryEntry):
+            yield attachment.extra

@@ -151,4 +151,5 @@ class SealedAttachment(Attachment, gc=False, eq=False):
 def seal_attachments(attachments: Iterable[Attachment]) -> None:
     """Seals each in place, by its class: making and reading an open one costs nothing for it."""
     for attachment in attachments:
-        attachment.__class__ = SealedAttachment
+        if type(attachment) is Attachment:  # one that was received may be passed on, sealed as it is
+            attachment.__class__ = SealedAttachment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -177,3 +178,30 @@ class Conversation(msgspec.Struct, gc=False):
         given = content.get("id")
         identity = given if keep_id and isinstance(given, str) else "conv-" + reload_id()
         return Conversation(identity, loaded, plugins, sorted(names), enabled)
+
+    @staticmethod
+    def from_yaml(path: str | Path, *, keep_id: bool = False) -> Conversation:
+        """Reads one from a file of at most 1 MiB, with a new identity unless ``keep_id``.
+
+        Raises:
+            DocumentError: it can not be read, is no such YAML, or has the wrong shape; the error names the file.
+        """
+        # Here, because a team that loads no document should not wait for a YAML parser.
+        from roles_runtime.posts.documents import read_yaml
+
+        document = read_yaml(path)
+        try:
+            return Conversation.from_dict(document, keep_id=keep_id)
+        except DocumentError as error:
+            raise DocumentError(f"{path}: {error.where}", error.problem) from error
+
+    def to_yaml(self, path: str | Path) -> None:
+        """Writes it in place of what stood there, at once or not at all; ``from_yaml`` reads it back.
+
+        Raises:
+            DocumentError: it holds text that no file can keep.
+            OSError: the folder is missing or can not be written.
+        """
+        from roles_runtime.posts.documents import write_yaml
+
+        write_yaml(path, self.to_dict())

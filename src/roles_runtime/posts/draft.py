@@ -18,6 +18,10 @@ class Draft:
 
     Attributes:
         complete: Whether every value in it was seen to its end; what was cut off is never acted upon.
+        problem: What is wrong with the model's answer that it was filled from, as a clause; None while nothing is.
+        fields: ``message``, ``send_to`` and the attachment types whose values were seen whole, each once, in order.
+        warnings: What was ignored in the answer, one line each.
+        raw_text: The answer as the model wrote it.
         reasoning: What the model thought before its answer (a ``<think>`` block); it reaches no other role.
     """
 
@@ -28,10 +32,26 @@ class Draft:
         self._restart()
 
     def _restart(self) -> None:
-        self.post = Post.create("", self.role, self._default_to)
+        self._post = Post.create("", self.role, self._default_to)
         self.complete = True
+        self.problem: str | None = None
+        self.fields: list[str] = []
+        self.warnings: list[str] = []
+        self.raw_text = ""
         self.reasoning = ""
+        # Pieces are joined when the Post is asked for: text that grows in place would cost its length at every piece.
+        self._message: list[str] = []
+        self._content: list[str] = []
         self._open: Attachment | None = None
+
+    @property
+    def post(self) -> Post:
+        """The Post as it stands; the same object until the draft is withdrawn."""
+        if self._message:
+            self._post.message += "".join(self._message)
+            self._message.clear()
+        self._settle_attachment()
+        return self._post
 
     def status(self, status: str) -> None:
         """Says what the role is busy with."""
@@ -40,13 +60,13 @@ class Draft:
     def grow_message(self, text: str, *, is_end: bool = False) -> None:
         """Appends to the message."""
         self._grown = True
-        self.post.message += text
-        send_to = "" if self.post.send_to == UNKNOWN else self.post.send_to
+        self._message.append(text)
+        send_to = "" if self._post.send_to == UNKNOWN else self._post.send_to
         self._emit(MessageGrew(self.round_id, self.role, text, send_to, is_end))
 
     def address(self, send_to: RoleName) -> None:
         """Sets the recipient."""
-        self.post.send_to = send_to
+        self._post.send_to = send_to
 
     def grow_attachment(
         self,
@@ -64,11 +84,19 @@ class Draft:
         self._grown = True
         current = self._open
         if current is None or current.type != type:
-            current = Attachment.create(type, "", extra=extra)
-            self.post.add_attachment(current)
-        current.content += text
-        self._open = None if is_end else current
+            self._settle_attachment()
+            current = self._open = Attachment.create(type, "", extra=extra)
+            self._post.add_attachment(current)
+        self._content.append(text)
+        if is_end:
+            self._settle_attachment()
+            self._open = None
         self._emit(AttachmentGrew(self.round_id, self.role, current.id, current.type, text, is_end))
+
+    def _settle_attachment(self) -> None:
+        if self._open is not None and self._content:
+            self._open.content += "".join(self._content)
+            self._content.clear()
 
     def withdraw(self) -> None:
         """Begins anew; listeners are told if anything had grown."""

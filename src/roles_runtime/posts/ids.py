@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
-from itertools import count
+from collections.abc import Callable, Iterator
+from time import gmtime, strftime, time
 
 
 class _Minter:
     """Hands out ids of one process: a random start, then a counter, so that order is kept and none repeats."""
+
+    __slots__ = ("_head", "_next", "_second", "_stamp", "_tail")
 
     def __init__(self) -> None:
         self.reseed()
 
     def reseed(self) -> None:
         # A quarter of the range is left for counting: 2**30 ids before the hex digits would wrap.
-        self._next = count(secrets.randbelow(3 << 30)).__next__
-        self._second, self._stamp = -1, ""
+        self._next = secrets.randbelow(3 << 30)
+        self._tail: Iterator[str] = iter(())
+        self._second, self._stamp, self._head = -1, "", ""
 
     def mint(self) -> str:
-        second = int(time.time())
+        second = int(time())
         if second != self._second:
-            self._second, self._stamp = second, time.strftime("%Y%m%d-%H%M%S-", time.gmtime(second))
-        return self._stamp + f"{self._next():08x}"
+            self._second, self._stamp = second, strftime("%Y%m%d-%H%M%S-", gmtime(second))
+            self._head = self._stamp + self._head[-6:]
+        for tail in self._tail:
+            return self._head + tail
+        return self._turn_over()
+
+    def _turn_over(self) -> str:
+        """Takes the next 256 numbers: their last two digits are ready made, since every Post needs an id or two."""
+        self._next = (self._next | 0xFF) + 1
+        self._head = self._stamp + f"{self._next >> 8:06x}"
+        self._tail = iter(_TAILS)
+        return self._head + next(self._tail)
 
 
+_TAILS = tuple(f"{n:02x}" for n in range(256))
 _minter = _Minter()
 # A forked child must not mint its parent's next ids.
 os.register_at_fork(after_in_child=_minter.reseed)
 
-
-def create_id() -> str:
-    """A new id without prefix, as sessions have it: ``YYYYMMDD-HHMMSS-<8 hex>``, UTC."""
-    return _minter.mint()
+create_id: Callable[[], str] = _minter.mint
+"""A new id without prefix, as sessions have it: ``YYYYMMDD-HHMMSS-<8 hex>``, UTC."""
 
 
 def reload_id() -> str:

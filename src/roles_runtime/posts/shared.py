@@ -13,12 +13,15 @@ from roles_runtime.posts.ids import create_id
 SharedType = Literal["plan", "experience_sub_path", "example_sub_path", "file_profile"]
 Scope = Literal["round", "conversation"]
 
+FILE_PROFILE_HEADING = "Files in the workspace (file_profile, JSON):"
+"""The line that stands before the profiles' JSON in a prompt; the JSON has the next line for itself."""
+
 
 class SharedMemoryEntry(msgspec.Struct, gc=False, frozen=True):
     """Something every role of the session may see.
 
     Attributes:
-        type: What it is; one per sender and type counts, the latest.
+        type: What it is; one per sender, type and scope counts, the latest.
         content: Its text.
         scope: ``round`` is seen within its round only, ``conversation`` from then on.
         id: ``sme-…``.

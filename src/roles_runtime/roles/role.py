@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Sequence
+from datetime import UTC, datetime
+from functools import partial
 
-from roles_runtime.posts.post import RoleName
-from roles_runtime.roles.turn import Answer, Turn
+from roles_runtime.errors import InvalidResponseError
+from roles_runtime.llm.message import JsonObject, Message
+from roles_runtime.llm.model import Model
+from roles_runtime.llm.request import LLMRequest
+from roles_runtime.posts.draft import Draft
+from roles_runtime.posts.post import UNKNOWN, Post, RoleName
+from roles_runtime.posts.translator import require
+from roles_runtime.roles import prompt
+from roles_runtime.roles.correction import AGAIN, correction, exhausted, may_correct, recipient
+from roles_runtime.roles.reading import read_leniently
+from roles_runtime.roles.thinking import Thought, think
+from roles_runtime.roles.turn import Answer, Middleware, Turn
+from roles_runtime.tools.tool import Tool
 
 
 class Role(ABC):
@@ -14,10 +28,18 @@ class Role(ABC):
     Attributes:
         name: Its address: what stands in ``send_to``.
         intro: What the leader is told about it.
+        model: What it thinks with: a Model, its name as ``provider:model``, or None. Its turns have the Model.
+        tools: What its model may always call.
+        middleware: Round its turns, inside the team's.
+        needs_kernel: Whether its turns have the session's kernel.
     """
 
     name: RoleName
     intro: str = ""
+    model: Model | str | None = None
+    tools: Sequence[Tool] = ()
+    middleware: Sequence[Middleware] = ()
+    needs_kernel: bool = False
 
     @abstractmethod
     async def reply(self, turn: Turn) -> Answer:
@@ -26,3 +48,109 @@ class Role(ABC):
         Raises:
             Exception: whatever it raises fails the round with a clear reason; the session goes on.
         """
+
+
+class ModelRole(Role):
+    """A role that thinks with a model: it composes a prompt of what it may see, asks, and reads a Post in the answer.
+
+    A model that answers in plain text, and not in the JSON that its prompt asks for, answers whoever asked. A faulty
+    answer becomes a self-send that carries it and what was wrong with it, as often as the team's limits allow.
+
+    To make a kind of its own, override `schema`, `compose`, `read` or `conclude`.
+    """
+
+    def __init__(
+        self,
+        name: RoleName,
+        *,
+        intro: str = "",
+        instructions: str = "",
+        model: Model | str | None = None,
+        tools: Sequence[Tool] = (),
+        middleware: Sequence[Middleware] = (),
+    ) -> None:
+        """Makes one.
+
+        Args:
+            name: Its address.
+            intro: What the leader is told about it.
+            instructions: What its model is told, beside what every role's is told.
+            model: A Model or ``provider:model``.
+            tools: What its model may always call.
+            middleware: Round its turns, inside the team's.
+        """
+        self.name, self.intro, self.instructions = name, intro, instructions
+        self.model, self.tools, self.middleware = model, tuple(tools), tuple(middleware)
+
+    async def reply(self, turn: Turn) -> Post:
+        """Asks the model, and answers with what it wrote.
+
+        Raises:
+            ModelMissingError: there is no model to ask.
+            ModelError: the model could not answer.
+            InvalidResponseError: its answers stayed faulty until no self-correction was left.
+        """
+        turn.draft.status("composing prompt")
+        request = LLMRequest(self.compose(turn, datetime.now(UTC)), response_schema=self.schema(turn))
+        thought = await think(turn, request, partial(self.read, turn.draft))
+        try:
+            if thought.cut_off:
+                raise InvalidResponseError(f"the answer was cut off at the model's limit. {AGAIN}, and shorter.")
+            return await self.conclude(turn, thought)
+        except InvalidResponseError as error:
+            turn.draft.withdraw()
+            return self.mend(turn, thought, error.problem)
+
+    def schema(self, turn: Turn) -> JsonObject:
+        """The JSON Schema of its answers, titled by its name."""
+        others = list(prompt.recipients(turn.roster, self.name))
+        properties: JsonObject = {"send_to": {"type": "string", "enum": [*others]}, "message": {"type": "string"}}
+        return prompt.response_schema(self.name, properties, ["message"])
+
+    def compose(self, turn: Turn, now: datetime) -> tuple[Message, ...]:
+        """The prompt: the instructions, then what the role said and was told."""
+        text = prompt.fill(
+            prompt.template("model_role"),
+            **self.common_values(turn, now),
+            intro=self.intro,
+            team=prompt.roster_text(turn.roster, self.name),
+        )
+        rounds = turn.memory.get_role_rounds(self.name)
+        return (prompt.system(text, self.name), *prompt.conversation(rounds, self.name, self.name))
+
+    def common_values(self, turn: Turn, now: datetime) -> dict[str, str]:
+        """What every role's template has a place for."""
+        return {
+            "name": self.name,
+            "instructions": f"\n{self.instructions.strip()}\n" if self.instructions.strip() else "",
+            "schema": prompt.schema_text(self.schema(turn)),
+            "files": prompt.files_text(turn.memory),
+            "time": prompt.time_text(now),
+            "conversation_start": prompt.CONVERSATION_START,
+        }
+
+    async def read(self, draft: Draft, text: AsyncGenerator[str, None]) -> None:
+        """Takes the answer's text into the draft while it comes."""
+        await read_leniently(draft, text)
+
+    async def conclude(self, turn: Turn, thought: Thought) -> Post:
+        """Makes the answer of the draft.
+
+        Raises:
+            InvalidResponseError: what the model wrote can not be acted upon; the text tells it why.
+        """
+        draft = turn.draft
+        require(draft, ["message"])
+        post = draft.post
+        post.send_to = turn.requester if post.send_to.strip() in ("", UNKNOWN) else recipient(turn, post.send_to)
+        return post
+
+    def mend(self, turn: Turn, thought: Thought, problem: str) -> Post:
+        """Answers with a self-correction.
+
+        Raises:
+            InvalidResponseError: none is left.
+        """
+        if not may_correct(turn):
+            raise exhausted(turn, thought.raw_text, problem)
+        return correction(turn, thought.raw_text, problem)

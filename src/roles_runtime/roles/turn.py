@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -34,6 +34,11 @@ class Member(msgspec.Struct, frozen=True):
 
 class Scope(Protocol):
     """What the runtime fills in behind a Turn, made when it is asked for."""
+
+    @property
+    def drafted(self) -> Draft | None:
+        """The growing answer, if it was asked for already."""
+        ...
 
     @property
     def memory(self) -> Memory:
@@ -228,7 +233,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 Answer: TypeAlias = Post | Sequence[Post]
-Respond: TypeAlias = Callable[[Turn], Awaitable[Answer]]
+Respond: TypeAlias = Callable[[Turn], Coroutine[object, None, Answer]]
 
 
 class Middleware(Protocol):
@@ -240,3 +245,14 @@ class Middleware(Protocol):
         ``respond`` begins with an empty draft; calling it a second time withdraws what grew before.
         """
         ...
+
+
+def onion(middleware: Sequence[Middleware], respond: Respond) -> Respond:
+    """Puts the middleware round ``respond``, the first outermost; done once a role, not once a turn."""
+    for layer in reversed(middleware):
+        respond = _wrapped(layer, respond)
+    return respond
+
+
+def _wrapped(layer: Middleware, respond: Respond) -> Respond:
+    return lambda turn: layer(turn, respond)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 import msgspec
 
-from roles_runtime.posts.event import Entry
+from roles_runtime.posts.event import Entry, RoundOpened
+
+TITLE_CHARS = 80
+"""How much of its first question stands for a session; whoever shows it strips control characters."""
 
 
 class SessionInfo(msgspec.Struct, frozen=True):
@@ -30,13 +33,20 @@ class SessionInfo(msgspec.Struct, frozen=True):
     owner: str = ""
 
 
+def title_of(entries: Iterable[Entry]) -> str:
+    """The first question asked among them, its first `TITLE_CHARS` characters; empty if there is none."""
+    asked = (entry.event.user_query for entry in entries if isinstance(entry.event, RoundOpened))
+    return next(asked, "")[:TITLE_CHARS]
+
+
 @runtime_checkable
 class Store(Protocol):
     """Keeps one journal a session, in order, idempotent by key.
 
-    A store is opened by ``async with`` and closed by it. All calls may run side by side; appends of one session
-    come from its owner alone, in the order of their ``seq``, and become durable in that order. Every wait inside
-    has a bound and ends in a `StoreError`.
+    A store is opened by ``async with`` and closed by it, in one event loop; it may be opened again later, but not
+    twice at a time. Used while it is not open, every call raises `StoreError`. All calls may run side by side;
+    appends of one session come from its owner alone, in the order of their ``seq``, and become durable in that
+    order. Every wait inside has a bound and ends in a `StoreError`.
     """
 
     @classmethod
@@ -62,7 +72,8 @@ class Store(Protocol):
         """Makes the entries durable, all or none; returns when they are.
 
         An entry whose key stands already in that session is left out silently: the first one wins. A new session
-        begins with its first entry.
+        begins with its first entry. Whoever is cancelled while waiting here has handed the entries over: they are
+        written all the same, all of them.
 
         Raises:
             StoreError: nothing of it was written.
@@ -87,6 +98,8 @@ class Store(Protocol):
         """Makes this store object the session's owner, until `release`, close, or the process's end.
 
         Claiming what one holds changes nothing. A claim of a process that died counts for nothing.
+
+        A claim that is cancelled may be held all the same, until `release` or close.
 
         Raises:
             SessionBusyError: another process, or another open store object, holds it; the message names the owner.

@@ -1,0 +1,106 @@
+"""``doctor``: looks at what the runtime needs; each line says ok, or how to mend it."""
+
+from __future__ import annotations
+
+import stat
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import anyio
+from anyio import to_thread
+
+from roles_runtime.apps.assemble import make_data_dir, make_kernels, make_store
+from roles_runtime.apps.roster import make_team
+from roles_runtime.apps.text import one_line
+from roles_runtime.errors import RolesError
+from roles_runtime.kernels.kernel import Kernels
+from roles_runtime.kernels.workspace import Workspace
+
+if TYPE_CHECKING:
+    from roles_runtime.apps.config import Config
+
+CELL_TIMEOUT_S = 60.0
+
+Finding: TypeAlias = tuple[bool, str, str]
+"""Whether it is well, what it is about, and what there is or how to mend it."""
+
+
+async def examine(config: Config) -> int:
+    """Prints a line for each thing; returns 0 if all are well, else 1."""
+    well = True
+    async for is_well, about, text in _findings(config):
+        well = well and is_well
+        print(f"{'ok  ' if is_well else 'FAIL'}  {about:<8}  {one_line(text, 2000)}", flush=True)
+    return 0 if well else 1
+
+
+async def _findings(config: Config) -> AsyncIterator[Finding]:
+    yield True, "python", f"{sys.version.split()[0]} at {sys.executable}"
+    yield _team(config)
+    yield _folder(config)
+    yield await _store(config)
+    try:
+        kernels = make_kernels(config)
+    except RolesError as error:
+        yield False, "kernel", str(error)
+        return
+    if kernels is None:
+        yield True, "kernel", "none is configured (kernel.type); this team runs no code."
+        return
+    yield await _sandbox(kernels)
+    yield await _kernel(kernels)
+
+
+def _team(config: Config) -> Finding:
+    try:
+        team = make_team(config)
+    except RolesError as error:
+        return False, "team", str(error)
+    return True, "team", f"{', '.join(team.roles)}; {team.leader.name} leads."
+
+
+def _folder(config: Config) -> Finding:
+    try:
+        folder = make_data_dir(config)
+        mode = stat.S_IMODE(folder.stat().st_mode)
+    except (RolesError, OSError) as error:
+        return False, "folder", str(error)
+    if mode & 0o077:
+        return False, "folder", f"{folder} is open to others (mode {mode:o}); close it: chmod 700 {folder}"
+    return True, "folder", str(folder)
+
+
+async def _store(config: Config) -> Finding:
+    try:
+        async with make_store(config) as store:
+            count = len(await store.sessions())
+    except RolesError as error:
+        return False, "store", str(error)
+    return True, "store", f"{config.store}, {count} sessions."
+
+
+async def _sandbox(kernels: Kernels) -> Finding:
+    try:
+        walled = await to_thread.run_sync(lambda: kernels.sandboxed)
+    except RolesError as error:
+        return False, "sandbox", str(error)
+    return (True, "sandbox", "code runs walled off.") if walled else (False, "sandbox", kernels.problem)
+
+
+async def _kernel(kernels: Kernels) -> Finding:
+    with tempfile.TemporaryDirectory(prefix="roles-doctor-") as folder:
+        try:
+            async with kernels:
+                kernel = kernels.open("doctor", Workspace(Path(folder)), sandbox=kernels.sandboxed)
+                with anyio.fail_after(2 * CELL_TIMEOUT_S):
+                    execution = await kernel.execute("1 + 1", timeout_s=CELL_TIMEOUT_S)
+        except RolesError as error:
+            return False, "kernel", str(error)
+        except TimeoutError:
+            return False, "kernel", f"it gave no answer within {2 * CELL_TIMEOUT_S:g} s; see the logs (--verbose)."
+    if execution.is_success and execution.output.strip() == "2":
+        return True, "kernel", f"it computed 1 + 1 in {execution.duration_s:.2f} s."
+    return False, "kernel", f"1 + 1 went wrong: {execution.error or execution.output or execution.outcome}"

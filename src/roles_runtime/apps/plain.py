@@ -1,0 +1,91 @@
+"""A round in plain lines: for a pipe, a file, a log; and stored rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import indent
+from types import TracebackType
+from typing import Self, TextIO
+
+from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, sections
+from roles_runtime.apps.text import shortened
+from roles_runtime.posts.conversation import Round
+from roles_runtime.posts.event import Event, PostSent
+from roles_runtime.posts.post import Post
+
+_TITLES = {
+    "thought": "thought",
+    "plan": "plan",
+    "code": "code",
+    "fault": "not run",
+    "result": "result",
+    "failure": "failure",
+    "correction": "corrects itself",
+}
+
+
+class PlainView:
+    """Prints each Post when it was sent."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def take(self, event: Event) -> None:
+        """Prints a Post."""
+        if isinstance(event, PostSent):
+            print("\n".join(post_lines(event.post)), file=self._out, flush=True)
+
+    def end(self, record: Round) -> None:
+        """Prints the files, and why the round failed."""
+        for line in end_lines(record):
+            print(line, file=self._out, flush=True)
+
+
+def post_lines(post: Post) -> Iterator[str]:
+    """``Planner -> User: …`` with what it carries."""
+    sender, recipient = heading(post)
+    parts = sections(post)
+    said = [part.text for part in parts if part.kind == "message"]
+    first, *rest = "\n".join(said).splitlines() or [""]
+    yield f"{sender} -> {recipient}: {first}".rstrip()
+    yield from (indent(line, "  ") for line in rest)
+    for part in parts:
+        if part.kind != "message":
+            yield f"  [{_TITLES[part.kind]}]"
+            yield from _body(part)
+
+
+def _body(part: Section) -> Iterator[str]:
+    for number, line in enumerate(part.text.splitlines()):
+        mark = "> " if number == part.current else "  "
+        yield f"  {mark if part.kind == 'plan' else '  '}{line}".rstrip()
+
+
+def end_lines(record: Round) -> Iterator[str]:
+    """The files, and why it failed."""
+    yield from (f"file {line}" for line in artifact_lines(record))
+    failed = failure_line(record)
+    if failed:
+        yield failed
+
+
+def round_lines(record: Round) -> Iterator[str]:
+    """A stored round with all that its Posts carry."""
+    for post in record.post_list:
+        sender, recipient = heading(post)
+        first, *rest = shortened(post.message).splitlines() or [""]
+        yield f"{sender} -> {recipient}: {first}".rstrip()
+        yield from (f"  {line}".rstrip() for line in rest)
+        for attachment in post.attachment_list:
+            content = shortened(attachment.content).strip()
+            if content:
+                yield f"  [{shortened(attachment.type)}]"
+                yield from (f"    {line}".rstrip() for line in content.splitlines())
+    yield from end_lines(record)

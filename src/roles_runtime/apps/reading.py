@@ -1,0 +1,113 @@
+"""``sessions`` and ``show``: what a store tells, whoever owns its sessions now."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roles_runtime.apps.assemble import make_store
+from roles_runtime.apps.plain import round_lines
+from roles_runtime.apps.shown import round_document
+from roles_runtime.apps.text import json_text, one_line
+from roles_runtime.errors import RolesError, SessionNotFoundError
+from roles_runtime.posts.attachment import Json
+from roles_runtime.posts.conversation import Conversation
+from roles_runtime.runtime.restore import read_session
+from roles_runtime.stores.store import SessionInfo
+
+if TYPE_CHECKING:
+    from roles_runtime.apps.config import Config
+
+HEADINGS = ("session", "last written (UTC)", "entries", "first question", "open in")
+
+
+async def list_sessions(config: Config, *, as_json: bool) -> int:
+    """Prints all sessions, the one last written to first."""
+    async with make_store(config) as store:
+        found = await store.sessions()
+    if as_json:
+        print(json_text([_document(each) for each in found]))
+        return 0
+    print_sessions(found)
+    return 0
+
+
+def print_sessions(found: list[SessionInfo]) -> None:
+    """Prints sessions as a table."""
+    if not found:
+        print("There is no session yet.")
+        return
+    rows = [_row(each) for each in found]
+    if sys.stdout.isatty():
+        from roles_runtime.apps.screen import print_table
+
+        print_table(HEADINGS, rows)
+        return
+    for row in (HEADINGS, *rows):
+        print("\t".join(row))
+
+
+async def show_session(config: Config, session_id: str, *, as_json: bool, svg: Path | None = None) -> int:
+    """Prints all rounds of a session.
+
+    Args:
+        config: Where the store is.
+        session_id: Which one.
+        as_json: As one JSON object.
+        svg: Draw the last round into this file instead.
+
+    Raises:
+        SessionNotFoundError: there is no such session.
+    """
+    async with make_store(config) as store:
+        restored = await read_session(store, session_id)
+    if not restored.seq:
+        raise SessionNotFoundError(session_id)
+    conversation = restored.conversation
+    if svg is not None:
+        _draw(conversation, svg)
+    elif as_json:
+        rounds: list[Json] = [{**round_document(each)} for each in conversation.rounds]
+        print(json_text({"session_id": session_id, "rounds": rounds}))
+    else:
+        print("\n".join(conversation_lines(conversation)))
+    return 0
+
+
+def conversation_lines(conversation: Conversation) -> Iterator[str]:
+    """All rounds, readable."""
+    for number, each in enumerate(conversation.rounds, 1):
+        if number > 1:
+            yield ""
+        yield f"--- round {number}: {each.state.value} ---"
+        yield from round_lines(each)
+
+
+def _draw(conversation: Conversation, path: Path) -> None:
+    from roles_runtime.apps.screen import picture
+
+    if not conversation.rounds:
+        raise RolesError(f"{path}: the session has no round to draw.")
+    try:
+        path.write_text(picture(conversation.rounds[-1]), encoding="utf-8")
+    except OSError as error:
+        raise RolesError(f"{path}: it can not be written: {error.strerror}.") from error
+
+
+def _row(info: SessionInfo) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(info.updated_at // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return (one_line(info.session_id), when, str(info.entries), one_line(info.title, 80), one_line(info.owner))
+
+
+def _document(info: SessionInfo) -> Json:
+    return {
+        "session_id": info.session_id,
+        "entries": info.entries,
+        "created_at": info.created_at,
+        "updated_at": info.updated_at,
+        "title": info.title,
+        "owner": info.owner,
+    }

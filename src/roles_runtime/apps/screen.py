@@ -1,0 +1,202 @@
+"""The live round in a terminal: Posts as they are sent, and below them what is growing and who is busy with what."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.spinner import Spinner
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, sections
+from roles_runtime.apps.text import clean, one_line
+from roles_runtime.posts.attachment import AttachmentType
+from roles_runtime.posts.conversation import Round
+from roles_runtime.posts.event import (
+    AttachmentGrew,
+    Event,
+    MessageGrew,
+    PostSent,
+    PostWithdrawn,
+    StatusChanged,
+    TurnFinished,
+    TurnStarted,
+)
+from roles_runtime.posts.post import USER, Post, RoleName
+
+_TAIL_CHARS = 2000
+_TAIL_LINES = 10
+_STYLES = {"thought": "dim italic", "fault": "yellow", "result": "", "failure": "red", "correction": "yellow"}
+_TITLES = {"fault": "not run", "result": "result", "failure": "failure", "correction": "corrects itself"}
+
+
+class Growth:
+    """The end of a text that grows.
+
+    Attributes:
+        kind: The attachment's type, or ``message``.
+        tail: Its last characters, as they came.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.tail = ""
+
+    def add(self, text: str) -> None:
+        """Appends; only the end is kept."""
+        self.tail = (self.tail + text)[-_TAIL_CHARS:]
+
+    def render(self) -> RenderableType:
+        """Its last lines."""
+        text = "\n".join(clean(self.tail).splitlines()[-_TAIL_LINES:])
+        if self.kind == AttachmentType.reply_content:
+            return _code(text)
+        return Text(text, style="dim", overflow="fold")
+
+
+class ScreenView:
+    """Shows a round by rich. All text is shown as it is: no markup, no control characters."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._growing: dict[RoleName, Growth] = {}
+        self._busy: dict[RoleName, str] = {}
+        self._spinner = Spinner("dots", Text("waking the team"), style="cyan")
+        self._live = Live(
+            self._spinner,
+            console=console,
+            transient=True,
+            refresh_per_second=12,
+            redirect_stderr=sys.stderr.isatty(),
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def take(self, event: Event) -> None:
+        """Shows an event."""
+        match event:
+            case PostSent(post=post):
+                self._growing.pop(post.send_from, None)
+                # Printing draws what is live anew, so that it must be up to date by then.
+                self._live.update(self._render())
+                self._console.print(render_post(post))
+            case TurnStarted(role=role):
+                self._busy[role] = "thinking"
+            case StatusChanged(role=role, status=status):
+                self._busy[role] = one_line(status, 200)
+            case MessageGrew(role=role, text=text):
+                self._grow(role, "message", text)
+            case AttachmentGrew(role=role, type=type, text=text):
+                self._grow(role, type, text)
+            case PostWithdrawn(role=role):
+                self._growing.pop(role, None)
+            case TurnFinished(role=role):
+                self._busy.pop(role, None)
+                self._growing.pop(role, None)
+        self._live.update(self._render())
+
+    def end(self, record: Round) -> None:
+        """Shows the files, and why the round failed."""
+        self._live.stop()
+        for line in render_end(record):
+            # Never broken into lines, so that a copy takes the whole path.
+            self._console.print(line, soft_wrap=True)
+
+    def _grow(self, role: RoleName, kind: str, text: str) -> None:
+        growth = self._growing.get(role)
+        if growth is None or growth.kind != kind:
+            growth = self._growing[role] = Growth(kind)
+        growth.add(text)
+
+    def _render(self) -> RenderableType:
+        busy = [f"{one_line(role, 80)}: {status}" for role, status in self._busy.items()]
+        self._spinner.update(text=Text("; ".join(busy) or "waiting", no_wrap=True, overflow="ellipsis"))
+        drafts = [Padding(growth.render(), (0, 0, 0, 2)) for growth in self._growing.values()]
+        return Group(*drafts, self._spinner)
+
+
+def render_post(post: Post) -> RenderableType:
+    """A Post: who speaks to whom, and its parts."""
+    sender, recipient = heading(post)
+    head = Text.assemble((sender, "bold cyan"), " → ", (recipient, "bold magenta"))
+    is_answer = post.send_to == USER
+    parts = [Padding(_render(part, is_answer=is_answer), (0, 0, 0, 2)) for part in sections(post)]
+    return Padding(Group(head, *parts), (0, 0, 1, 0))
+
+
+def render_end(record: Round) -> Iterator[RenderableType]:
+    """The files that came of a round, and why it failed."""
+    for line in artifact_lines(record):
+        yield Text(f"  {line}", style="green", no_wrap=True, overflow="ellipsis")
+    failed = failure_line(record)
+    if failed:
+        yield Text(failed, style="bold red")
+
+
+def picture(record: Round, *, title: str = "roles_runtime", width: int = 100) -> str:
+    """A round as an SVG document: what its screen looked like in the end."""
+    console = Console(record=True, file=io.StringIO(), width=width, force_terminal=True, color_system="truecolor")
+    for post in record.post_list:
+        console.print(render_post(post))
+    for line in render_end(record):
+        console.print(line)
+    return console.export_svg(title=one_line(title, 100))
+
+
+def _render(part: Section, *, is_answer: bool) -> RenderableType:
+    match part.kind:
+        case "plan":
+            return _plan(part)
+        case "code":
+            return Panel(_code(part.text), title="code", title_align="left", border_style="blue")
+        case "message":
+            return Text(part.text, style="bold" if is_answer else "")
+        case "thought":
+            return Text(part.text, style=_STYLES["thought"])
+    style = _STYLES[part.kind]
+    return Panel(
+        Text(part.text, style=style), title=_TITLES[part.kind], title_align="left", border_style=style or "dim"
+    )
+
+
+def _plan(part: Section) -> RenderableType:
+    table = Table.grid(padding=(0, 1))
+    for number, line in enumerate(part.text.splitlines()):
+        is_current = number == part.current
+        table.add_row(
+            Text("▶" if is_current else " ", style="bold yellow"), Text(line, "bold" if is_current else "dim")
+        )
+    return table
+
+
+def _code(text: str) -> RenderableType:
+    return Syntax(text, "python", theme="ansi_dark", word_wrap=True)
+
+
+def terminal() -> Console:
+    """The terminal on stdout, without anything that would make more of a text than it says."""
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a table of clean texts."""
+    table = Table(*headings, box=None, header_style="bold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    terminal().print(table)

@@ -1,0 +1,157 @@
+"""What a role tells its model: templates, and a conversation of Posts as Messages. Pure: Posts in, Messages out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+
+from roles_runtime.llm.message import AssistantTextMessage, JsonObject, Message, SystemMessage, TextMessage
+from roles_runtime.memory.memory import Memory
+from roles_runtime.posts.attachment import AttachmentType
+from roles_runtime.posts.conversation import Conversation, Round
+from roles_runtime.posts.post import USER, Post, RoleName
+from roles_runtime.posts.shared import FILE_PROFILE_HEADING
+from roles_runtime.posts.translator import PostTranslator
+from roles_runtime.roles.turn import Member
+
+CONVERSATION_START = "Let's start the new conversation!"
+"""Stands before the first message of a conversation, so that a model can tell it from the examples before it."""
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+
+
+@cache
+def template(name: str) -> str:
+    """The prompt of a role: the file ``NAME.md`` beside it."""
+    return files("roles_runtime.roles").joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
+def fill(text: str, **values: str) -> str:
+    """Puts each value where ``{name}`` stands. All other braces stay, those in the values first of all."""
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def schema_text(schema: JsonObject) -> str:
+    """A JSON Schema as it stands in a prompt."""
+    return json.dumps(schema, ensure_ascii=False)
+
+
+def roster_text(roster: Iterable[Member], me: RoleName) -> str:
+    """The others, a line each: ``- NAME: intro``."""
+    return "\n".join(f"- {each.name}: {each.intro}" for each in roster if each.name != me) or "- (nobody else)"
+
+
+def time_text(now: datetime) -> str:
+    """The time, to the minute."""
+    return now.strftime("%A, %Y-%m-%d %H:%M %Z")
+
+
+def files_text(memory: Memory) -> str:
+    """The profiles of the session's files, a heading and one line of JSON; empty without files."""
+    entries = memory.get_shared_memory_entries("file_profile")
+    if not entries:
+        return ""
+    return f"\n{FILE_PROFILE_HEADING}\n{entries[-1].content}\n"
+
+
+def plans_text(memory: Memory) -> str:
+    """What the others plan in this round; empty if nothing."""
+    plans = [entry.content for entry in memory.get_shared_memory_entries("plan")]
+    return "Additional context:\n" + "\n".join(plans) + "\n\n" if plans else ""
+
+
+def system(text: str, creator: RoleName) -> SystemMessage:
+    """The instructions of a role; its name as the creator tells models whose they are."""
+    return SystemMessage(content=text.strip() + "\n", creator=creator)
+
+
+def heard(post: Post, opening: str = "") -> TextMessage:
+    """What another role, or the user, said to this one."""
+    return TextMessage(
+        content=f"From: {post.send_from}\nMessage: {opening}{post.message}\n", creator=post.send_from, msg_id=post.id
+    )
+
+
+def said(post: Post, creator: RoleName) -> AssistantTextMessage:
+    """What this role said: the text in which its model would say it."""
+    return AssistantTextMessage(content=PostTranslator.post_to_raw_text(post), creator=creator, msg_id=post.id)
+
+
+def corrected(post: Post, creator: RoleName) -> list[Message]:
+    """A self-correction: what the model answered, and what was wrong with it.
+
+    An empty answer leaves no message: providers refuse one, and a model would only learn from it to say nothing.
+    """
+    invalid = "\n".join(each.content for each in post.get_attachment(AttachmentType.invalid_response))
+    revise = post.get_attachment(AttachmentType.revise_message)
+    said_before: list[Message] = []
+    if invalid.strip():
+        said_before.append(AssistantTextMessage(content=invalid, creator=creator, msg_id=post.id))
+    elif not revise:
+        said_before.append(said(post, creator))
+    told = "\n".join(each.content for each in revise) or post.message
+    return [*said_before, TextMessage(content=told, creator=post.send_from, msg_id=revise[0].id if revise else post.id)]
+
+
+def conversation(rounds: Sequence[Round], role: RoleName, creator: RoleName) -> list[Message]:
+    """The Posts that a role sent and received, as Messages; the first one it heard opens the conversation.
+
+    Args:
+        rounds: As memory gives them.
+        role: Whose view it is.
+        creator: Of the messages that are the role's own; empty in an example, which nobody of this team said.
+    """
+    messages: list[Message] = []
+    opening = f"{CONVERSATION_START}\n"
+    for post in (post for each in rounds for post in each.post_list):
+        if post.send_from != role:
+            messages.append(heard(post, opening))
+            opening = ""
+        elif post.send_to == role:
+            messages.extend(corrected(post, creator))
+        else:
+            messages.append(said(post, creator))
+    return messages
+
+
+def examples(documents: Iterable[Conversation], role: RoleName) -> list[Message]:
+    """Example conversations, as this role would have had them."""
+    messages: list[Message] = []
+    for document in documents:
+        if document.enabled:
+            messages.extend(conversation([round_of(each, role) for each in document.rounds], role, ""))
+    return messages
+
+
+def round_of(whole: Round, role: RoleName) -> Round:
+    """A round of an example with the Posts that a role sent or received."""
+    return Round.create(
+        whole.user_query, post_list=[post for post in whole.post_list if role in (post.send_from, post.send_to)]
+    )
+
+
+def response_schema(title: str, properties: JsonObject, required: Sequence[str]) -> JsonObject:
+    """The JSON Schema of an answer: ``{"response": {…}}``. Its title names who answers."""
+    return {
+        "title": title,
+        "type": "object",
+        "properties": {
+            "response": {
+                "type": "object",
+                "properties": properties,
+                "required": list(required),
+                "additionalProperties": False,
+            }
+        },
+        "required": ["response"],
+        "additionalProperties": False,
+    }
+
+
+def recipients(roster: Iterable[Member], me: RoleName) -> tuple[RoleName, ...]:
+    """Whom a role may write to: the others and the user."""
+    return (*(each.name for each in roster if each.name != me), USER)

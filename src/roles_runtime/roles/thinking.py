@@ -1,0 +1,134 @@
+"""Thinking: a role asks its model, calls the tools that the model wishes for, and asks again, until it answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TypeAlias
+
+import msgspec
+
+from roles_runtime.errors import ModelError, ModelMissingError, RoleError
+from roles_runtime.llm.message import AssistantTextMessage, ToolCall, ToolMessage, ToolReturn
+from roles_runtime.llm.request import LLMRequest
+from roles_runtime.llm.stream import Reply, asked
+from roles_runtime.posts.event import ModelReplied, ToolReturned
+from roles_runtime.roles.turn import Turn
+from roles_runtime.tools.toolbox import Toolbox
+
+MAX_TOOL_ROUNDS = 16
+"""How many answers in a row may be tool calls; then the model is told to answer, and the next call is its last."""
+
+Read: TypeAlias = Callable[[AsyncGenerator[str, None]], Awaitable[None]]
+"""Takes the growing text of an answer into the draft. It may leave the text before its end."""
+
+
+class Thought(msgspec.Struct, frozen=True):
+    """What a model answered.
+
+    Attributes:
+        raw_text: As it wrote it.
+        cut_off: Whether it ran into its limit.
+    """
+
+    raw_text: str
+    cut_off: bool = False
+
+
+async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
+    """Asks the turn's model, with the turn's tools; each answer and each result is journalled as it comes.
+
+    Args:
+        turn: Whose model, tools, draft and journal are used.
+        request: What to ask; the tools are added.
+        read: Called with the text of each answer. The draft is empty at its start.
+
+    Raises:
+        ModelMissingError: the turn has no model.
+        ModelError: the model could not answer, or refused to.
+        RoleError: the model goes on calling tools after it was told to answer.
+    """
+    toolbox = Toolbox(turn.tools)
+    request = msgspec.structs.replace(request, tools=toolbox.specs())
+    for index in range(MAX_TOOL_ROUNDS + 2):
+        message, reply = await _ask(turn, request, read, index)
+        if not message.tool_calls:
+            return Thought(message.content, reply.reason == "length")
+        # What a model says beside its calls is no answer yet.
+        turn.draft.withdraw()
+        last_chance = index >= MAX_TOOL_ROUNDS
+        returns = [await _call(turn, toolbox, call, refused=last_chance) for call in message.tool_calls]
+        request = msgspec.structs.replace(
+            request, messages=(*request.messages, message, ToolMessage(tool_reses=tuple(returns)))
+        )
+    raise RoleError(turn.role, f"its model called tools {MAX_TOOL_ROUNDS + 2} times in a row and gave no answer.")
+
+
+async def _ask(turn: Turn, request: LLMRequest, read: Read, index: int) -> tuple[AssistantTextMessage, Reply]:
+    if turn.model is None:
+        raise ModelMissingError(turn.role)
+    turn.draft.status("calling model")
+    started_at = time.time_ns()
+    try:
+        async with asked(turn.model, request) as reply, aclosing(_announced(turn, reply)) as text:
+            await read(text)
+    except Exception:  # whatever the provider raised: what was shown of the answer is void
+        turn.draft.withdraw()
+        raise
+    message = reply.message(turn.role)
+    await turn.record(
+        ModelReplied(
+            turn.round_id,
+            turn.role,
+            turn.turn_id,
+            index,
+            turn.model.name,
+            message.model_dump_json(),
+            reply.usage.input_tokens,
+            reply.usage.output_tokens,
+            started_at,
+            "rejected" if reply.reason == "refusal" else "ok",
+        )
+    )
+    if reply.reason == "refusal":
+        turn.draft.withdraw()
+        raise ModelError(turn.model.name, f"it refused to answer: {message.content or 'it gave no reason.'}")
+    return message, reply
+
+
+async def _announced(turn: Turn, reply: Reply) -> AsyncGenerator[str, None]:
+    async with aclosing(reply.text()) as pieces:
+        announced = False
+        async for piece in pieces:
+            if not announced:
+                turn.draft.status("receiving response")
+                announced = True
+            yield piece
+
+
+async def _call(turn: Turn, toolbox: Toolbox, call: ToolCall, *, refused: bool) -> ToolReturn:
+    turn.draft.status(f"calling {call.name}")
+    started_at = time.time_ns()
+    if refused:
+        result = ToolReturn(
+            call_id=call.call_id,
+            name=call.name,
+            result="There were too many tool calls in this turn; answer now with what you have.",
+            is_error=True,
+        )
+    else:
+        result = await toolbox.call(call)
+    await turn.record(
+        ToolReturned(
+            turn.round_id,
+            turn.role,
+            turn.turn_id,
+            call.call_id,
+            call.name,
+            result.model_dump_json(),
+            started_at,
+            "rejected" if refused else "error" if result.is_error else "ok",
+        )
+    )
+    return result

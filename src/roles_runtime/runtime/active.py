@@ -1,0 +1,193 @@
+"""A round under way: its actors, its fan-outs, its bounds, and its one end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from roles_runtime.errors import StoreError
+from roles_runtime.llm.model import Usage
+from roles_runtime.posts.conversation import Reason, Round, RoundState
+from roles_runtime.posts.event import PostCancelled, RoundClosed, TurnFinished
+from roles_runtime.posts.post import Post, RoleName
+from roles_runtime.runtime.actor import Actor
+from roles_runtime.runtime.ground import Home
+from roles_runtime.runtime.journal import Keyed
+
+
+class Branch:
+    """One branch of a fan-out: whatever answers one of its Posts inherits it, until its owner is answered.
+
+    Attributes:
+        join: The fan-out.
+        role: Whom the branch began with.
+    """
+
+    __slots__ = ("join", "role")
+
+    def __init__(self, join: Join, role: RoleName) -> None:
+        self.join, self.role = join, role
+
+
+class Join:
+    """A fan-out that is still out.
+
+    Attributes:
+        owner: Who sent it and waits for all of it.
+        answers: By branch, in sending order; None until it is in.
+        outer: The branch that the owner was on, or 0.
+    """
+
+    __slots__ = ("answers", "outer", "owner")
+
+    def __init__(self, owner: RoleName, outer: int) -> None:
+        self.owner, self.outer = owner, outer
+        self.answers: dict[int, Post | None] = {}
+
+
+class ActiveRound:
+    """A round while it runs.
+
+    Attributes:
+        session, team, limits: Where it belongs.
+        round: Its record, as memory and the user see it.
+        actors: By role; made when the first Post comes for one.
+        woken: Actors that something has landed for and nobody runs yet.
+        branches: By number, while their fan-out is out.
+        replies: How many there were.
+        usage: Calls and tokens.
+        fresh_context: Makes the context of one turn.
+        carry: Hands an envelope to the transport.
+        most_replies: How many a round may have.
+        large: The size above which a text becomes an artifact.
+        is_open, is_over: Whether it was closed.
+        started_s: When it began, by the loop's clock.
+        over: Resolved when its end is written down and its task has ended, or was given up.
+        failure: Why the store could not write, if it could not.
+    """
+
+    __slots__ = (
+        "actors",
+        "branches",
+        "carry",
+        "ended",
+        "failure",
+        "fresh_context",
+        "is_open",
+        "is_over",
+        "large",
+        "limits",
+        "most_replies",
+        "next_branch",
+        "over",
+        "replies",
+        "round",
+        "session",
+        "started_s",
+        "task",
+        "team",
+        "usage",
+        "woken",
+        "written",
+    )
+
+    def __init__(self, session: Home, new_round: Round, over: asyncio.Future[None]) -> None:
+        self.session = session
+        self.team, self.limits = session.ground.team, session.ground.limits
+        self.round = new_round
+        self.actors: dict[RoleName, Actor] = {}
+        self.woken: list[Actor] = []
+        self.branches: dict[int, Branch] = {}
+        self.next_branch = 1
+        self.replies = 0
+        self.usage = Usage()
+        # Two words for one thing: a checker takes the first for granted after it was asked once, across waits too.
+        self.is_open, self.is_over = True, False
+        # Bound once a round: each hop needs them.
+        self.fresh_context = session.ground.context.copy
+        self.carry = session.ground.transport.send
+        self.large = self.limits.large_post_bytes
+        self.most_replies = self.limits.max_internal_chat_round_num
+        self.over = over
+        self.started_s = over.get_loop().time()
+        self.task: asyncio.Task[None] | None = None
+        self.failure: StoreError | None = None
+        self.written = self.ended = False
+
+    def open_actor(self, name: RoleName) -> None:
+        """Makes the actor of a role, with its mailbox, when the first Post comes for it."""
+        session = self.session
+        seat = session.ground.seats[name]
+        kernel = session.kernel_for(name, self.round.id) if seat.needs_kernel else None
+        actor = Actor(seat, kernel, self.team.leader.name, self.woken)
+        capacity = self.limits.max_internal_chat_round_num + len(self.team.roles) + 1
+        actor.mailbox = session.ground.transport.open((session.id, name), actor.wake, capacity=capacity)
+        self.actors[name] = actor
+
+    # --- the end -------------------------------------------------------------------------------------------
+
+    def closing(self, state: RoundState, reason: Reason | None = None, detail: str = "") -> list[Keyed]:
+        """Ends the round at once in memory, and says what is to be written of it. The first end stands.
+
+        Posts that nobody will answer any more are cancelled with it, and turns that still run.
+        """
+        self.is_open, self.is_over = False, True
+        record = self.round
+        record.state, record.reason, record.detail = state, reason, detail
+        events: list[Keyed] = []
+        for actor in self.actors.values():
+            events += self._dismiss(actor, reason)
+        events.append((RoundClosed(record.id, state, reason, detail), f"{record.id}/closed"))
+        return events
+
+    def _dismiss(self, actor: Actor, reason: Reason | None) -> list[Keyed]:
+        name, round_id = actor.name, self.round.id
+        events: list[Keyed] = []
+        left = [actor.envelope] if actor.envelope is not None else []
+        left += actor.mailbox.close()
+        for envelope in left:
+            events += [
+                (PostCancelled(round_id, post.id, name), f"{round_id}/{post.id}/{name}/cancelled")
+                for post in envelope.posts
+            ]
+        scope = actor.scope
+        if scope is not None:
+            answered = tuple(post.id for post in scope.envelope.posts)
+            outcome = "timeout" if reason == "timeout" else "cancelled"
+            event = TurnFinished(round_id, name, answered, scope.started_at, outcome)  # type: ignore[arg-type]
+            events.append((event, scope.turn_id))
+            actor.scope = None
+        return events
+
+    async def close(self, state: RoundState, reason: Reason | None = None, detail: str = "") -> None:
+        """Ends the round from outside its task: at once, whatever its roles do. Closing again changes nothing."""
+        if not self.is_open:
+            return
+        events = self.closing(state, reason, detail)
+        task = self.task
+        if task is None or task.done():
+            self.ended = True
+        else:
+            task.cancel()
+            # A role that does not heed it is waited for no longer than this; then it is abandoned.
+            task.get_loop().call_later(self.limits.grace_s, self.end)
+        await self.write_end(events)
+
+    async def write_end(self, events: Sequence[Keyed]) -> None:
+        """Writes the end down. Where the store can not, the session is read anew before it goes on."""
+        try:
+            await self.session.journal.append(events)
+        except StoreError as error:
+            self.failure = self.failure or error
+        finally:
+            self.written = True
+            self._settle()
+
+    def end(self) -> None:
+        """Says that its task is over, or is waited for no longer."""
+        self.ended = True
+        self._settle()
+
+    def _settle(self) -> None:
+        if self.written and self.ended and not self.over.done():
+            self.over.set_result(None)

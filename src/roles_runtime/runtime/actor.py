@@ -1,0 +1,80 @@
+"""An Actor: one role at its mailbox, for one round of one session."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from roles_runtime.kernels.kernel import Kernel
+from roles_runtime.mail.envelope import Envelope
+from roles_runtime.mail.transport import Mailbox
+from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.seats import Seat
+
+
+class Running(Protocol):
+    """A turn under way, as its actor knows it."""
+
+    envelope: Envelope
+    started_at: int
+
+    @property
+    def turn_id(self) -> str:
+        """Its event key."""
+        ...
+
+
+class Actor:
+    """One role at its mailbox. It lives for a round, and only once a Post has come for it.
+
+    Attributes:
+        seat: The role with its middleware, model and tools.
+        name: The role's.
+        leads: Whether its Post to User closes the round.
+        mailbox: Where its Posts land.
+        busy: Whether somebody runs it, or will.
+        envelope: What it answers, or was taken to be answered next.
+        requester: The sender of the last Post of this round that came from another.
+        corrections: Self-corrections in this round.
+        joins: Fan-outs of its own that are still out; it takes nothing before they are in.
+        kernel: The session's, as this role sees it, or None.
+        scope: Of the turn under way, or None.
+        others: Every exact name that it may write to, itself excepted.
+        woken: The round's list of actors to be run.
+    """
+
+    __slots__ = (
+        "busy",
+        "corrections",
+        "envelope",
+        "joins",
+        "kernel",
+        "leads",
+        "mailbox",
+        "name",
+        "others",
+        "requester",
+        "scope",
+        "seat",
+        "woken",
+    )
+
+    def __init__(self, seat: Seat, kernel: Kernel | None, leader: RoleName, woken: list[Actor]) -> None:
+        self.seat = seat
+        self.name = seat.name
+        self.leads = seat.name == leader
+        self.kernel = kernel
+        self.requester = leader
+        self.mailbox: Mailbox
+        self.busy = False
+        self.envelope: Envelope | None = None
+        self.corrections = 0
+        self.joins = 0
+        self.scope: Running | None = None
+        self.woken = woken
+        self.others = seat.others
+
+    def wake(self) -> None:
+        """Something landed: it is to be run, unless somebody does or its fan-out is out."""
+        if not (self.busy or self.joins):
+            self.busy = True
+            self.woken.append(self)

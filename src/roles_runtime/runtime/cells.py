@@ -1,0 +1,85 @@
+"""A session's kernel as its roles see it: opened with the first cell, every cell in the journal."""
+
+from __future__ import annotations
+
+from functools import partial
+from time import time_ns
+
+import msgspec
+from anyio import to_thread
+
+from roles_runtime.errors import KernelError, KernelUnavailableError
+from roles_runtime.kernels.kernel import Execution, Kernel
+from roles_runtime.posts.event import CellDone, CellStarted, Outcome
+from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.ground import Home
+
+
+class JournaledKernel:
+    """A Kernel that writes CellStarted and CellDone round each cell, for one role in one round."""
+
+    def __init__(self, session: Home, role: RoleName, round_id: str) -> None:
+        self._session, self._role, self._round_id = session, role, round_id
+        self._cells = 0
+
+    async def execute(self, code: str, *, timeout_s: float | None = None, traceparent: str = "") -> Execution:
+        """Runs one cell, within the session's limit unless another is given, and writes down what came of it.
+
+        Raises:
+            KernelLostError: the variables are gone; see `Kernel.execute`.
+            KernelError: no kernel could be started.
+            StoreError: it could not be written down.
+        """
+        session = self._session
+        kernel = await session.open_kernel()
+        self._cells += 1
+        cell_id = f"{self._round_id}/{self._role}/cell-{self._cells}-{time_ns()}"
+        started_at = time_ns()
+        await session.journal.write(CellStarted(self._round_id, self._role, cell_id, code), cell_id)
+        done = partial(CellDone, self._round_id, self._role, cell_id)
+        try:
+            execution = await kernel.execute(
+                code, timeout_s=timeout_s or session.ground.limits.cell_timeout_s, traceparent=traceparent
+            )
+        except KernelError as error:
+            lost = Execution(cell_id, code, error=str(error), outcome="lost")
+            await session.journal.write(done(_json(lost), started_at, "error"), f"{cell_id}/done")
+            raise
+        session.keep_artifacts(execution.artifacts)
+        event = done(_json(execution), started_at, _OUTCOMES[execution.outcome], execution.artifacts)
+        await session.journal.write(event, f"{cell_id}/done")
+        return execution
+
+    async def aclose(self) -> None:
+        """Does nothing: the session owns the kernel."""
+
+
+_OUTCOMES: dict[str, Outcome] = {
+    "ok": "ok",
+    "error": "error",
+    "lost": "error",
+    "timeout": "timeout",
+    "cancelled": "cancelled",
+}
+
+
+def _json(execution: Execution) -> str:
+    return msgspec.json.encode(execution).decode()
+
+
+async def open_kernel(session: Home) -> Kernel:
+    """The session's kernel, walled off unless all models of the team say that their code is not an LLM's.
+
+    Raises:
+        SandboxUnavailableError: there must be a sandbox and can be none.
+        KernelUnavailableError: the team has no kernel.
+    """
+    ground = session.ground
+    kernels = ground.kernels
+    if kernels is None:
+        raise KernelUnavailableError("This runtime has no kernel; give it Runtime(team, kernels='local').")
+    if session.sandbox is None:
+        # Decided once a session, so that a wall never comes down in the middle of one.
+        walled = await to_thread.run_sync(lambda: kernels.sandboxed)
+        session.sandbox = walled or not ground.may_run_unsandboxed
+    return kernels.open(session.id, session.workspace, sandbox=session.sandbox)

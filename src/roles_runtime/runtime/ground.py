@@ -1,0 +1,106 @@
+"""What all sessions of a runtime stand on, and what a round may know of its session. It knows neither of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import Context
+from pathlib import Path
+from typing import Protocol
+
+from platformdirs import user_data_path
+
+from roles_runtime.kernels.kernel import Kernel, Kernels
+from roles_runtime.kernels.workspace import Workspace
+from roles_runtime.llm.model import Usage
+from roles_runtime.mail.transport import Transport
+from roles_runtime.posts.conversation import ArtifactRef, Conversation
+from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.children import Children
+from roles_runtime.runtime.coats import Coats
+from roles_runtime.runtime.journal import Journal
+from roles_runtime.runtime.limits import Limits
+from roles_runtime.runtime.listeners import Listeners
+from roles_runtime.runtime.seats import Seat
+from roles_runtime.runtime.setbacks import Setbacks
+from roles_runtime.runtime.team import Team
+from roles_runtime.stores.store import Store
+
+
+class Ground:
+    """What all sessions of a runtime share.
+
+    Attributes:
+        team, limits: As given.
+        store: Where the journals are.
+        transport: What carries Posts.
+        kernels: Where code runs, or None.
+        coats: What watches, or None.
+        seats: The team's roles, ready to be asked.
+        may_run_unsandboxed: Whether code may run without a sandbox where none can be had.
+        data_dir: Where the sessions' files are.
+        children: All tasks that were started.
+        context: What each turn's fresh context is a copy of.
+        closed: Whether no more questions are taken.
+    """
+
+    def __init__(
+        self,
+        team: Team,
+        limits: Limits,
+        store: Store,
+        transport: Transport,
+        kernels: Kernels | None,
+        coats: Coats | None,
+        seats: dict[RoleName, Seat],
+        *,
+        unsafe_no_sandbox: bool,
+        data_dir: Path | None,
+    ) -> None:
+        self.team, self.limits = team, limits
+        self.store, self.transport, self.kernels = store, transport, kernels
+        self.coats, self.seats = coats, seats
+        self.may_run_unsandboxed = unsafe_no_sandbox or all(
+            seat.model is None or not seat.model.writes_code for seat in seats.values()
+        )
+        self.data_dir = data_dir or user_data_path("roles_runtime")
+        self.children = Children(Context())
+        self.context = Context()
+        self.closed = True
+
+    def workspace(self, session_id: str) -> Workspace:
+        """The files of a session."""
+        return Workspace(self.data_dir / "sessions" / session_id)
+
+
+class Home(Protocol):
+    """A session as its rounds know it."""
+
+    id: str
+    ground: Ground
+    conversation: Conversation
+    journal: Journal
+    listeners: Listeners
+    usage: Usage
+    sandbox: bool | None
+    setbacks: Setbacks | None
+
+    @property
+    def workspace(self) -> Workspace:
+        """Its files."""
+        ...
+
+    async def open_kernel(self) -> Kernel:
+        """The kernel itself, opened when it is first needed."""
+        ...
+
+    def kernel_for(self, role: RoleName, round_id: str) -> Kernel | None:
+        """The kernel as one role of a round sees it; None where the runtime has none."""
+        ...
+
+    def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:
+        """Counts files that a cell made among those of the round."""
+        ...
+
+    def set_back(self, role: RoleName) -> None:
+        """Notes that a role raised."""
+        ...

@@ -1,0 +1,75 @@
+"""The Journal of a session: gives each event its place, and has it written down before anybody hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import time_ns
+from typing import TypeAlias
+
+from roles_runtime.posts.event import DurableEvent, Entry, PostSent, TurnFinished
+from roles_runtime.runtime.coats import Coats
+from roles_runtime.runtime.listeners import Listeners
+from roles_runtime.stores.store import Store
+
+Keyed: TypeAlias = tuple[DurableEvent, str]
+"""An event, and the key that makes its append idempotent."""
+
+
+class Journal:
+    """Writes one session's entries. The session's owner alone has it.
+
+    Attributes:
+        seq: Of the last entry that was handed to the store.
+        broken: Whether an append failed: memory and store may differ, and the session must be read again.
+    """
+
+    __slots__ = ("_coats", "_listeners", "_session_id", "_store", "broken", "seq")
+
+    def __init__(
+        self, store: Store, session_id: str, seq: int, listeners: Listeners, coats: Coats | None = None
+    ) -> None:
+        self._store, self._session_id, self._listeners = store, session_id, listeners
+        self.seq = seq
+        self.broken = False
+        self._coats = coats
+
+    async def write(self, event: DurableEvent, key: str) -> None:
+        """Writes one event; returns when it is durable.
+
+        Raises:
+            StoreError: it was not written.
+        """
+        await self.append(((event, key),))
+
+    async def append(self, events: Sequence[Keyed]) -> None:
+        """Writes events, all or none; returns when they are durable, and tells the listeners then.
+
+        Raises:
+            StoreError: none was written.
+        """
+        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        await self._write(
+            tuple(Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1))
+        )
+
+    async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
+        """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
+        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        await self._write(
+            (
+                Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
+                Entry(seq + 2, turn_id, now, finished, traceparent),
+            )
+        )
+
+    async def _write(self, entries: tuple[Entry, ...]) -> None:
+        # The places are taken before the wait: appends of one session are under way side by side, in this order.
+        self.seq += len(entries)
+        try:
+            await self._store.append(self._session_id, entries)
+        except Exception:
+            self.broken = True
+            raise
+        if self._listeners.watchers:
+            for entry in entries:
+                self._listeners.tell(entry)

@@ -1,0 +1,54 @@
+"""How a round begins: RoundOpened and the user's Post, then its turns, all in the round's own task."""
+
+from __future__ import annotations
+
+import asyncio
+
+from roles_runtime.posts.conversation import Round, RoundState
+from roles_runtime.posts.event import PostSent, RoundOpened
+from roles_runtime.posts.post import USER, Post, seal
+from roles_runtime.runtime.active import ActiveRound
+from roles_runtime.runtime.journal import Keyed
+from roles_runtime.runtime.large import shrink, size_bytes
+from roles_runtime.runtime.router import hand_over
+from roles_runtime.runtime.supervisor import give_up, play
+from roles_runtime.runtime.uploads import profile_files
+
+
+async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) -> None:
+    """Runs a whole round. Never raises: what goes wrong is the round's reason, or its ``failure``.
+
+    Args:
+        active: The round.
+        files: Names of the workspace's files that came with the question.
+        record: ``active.round``, as a coat round this function sees it.
+    """
+    try:
+        await _open(active, record, files)
+    except asyncio.CancelledError:
+        if active.is_open:
+            await active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+        active.end()
+    except Exception as error:
+        await give_up(active, error)
+        active.end()
+    else:
+        await play(active)
+
+
+async def _open(active: ActiveRound, record: Round, files: tuple[str, ...]) -> None:
+    session, leader = active.session, active.team.leader.name
+    post = Post.create(record.user_query, USER, leader)
+    events: list[Keyed] = [(RoundOpened(record.id, record.user_query, files), record.id)]
+    if files and session.ground.kernels is not None:
+        await session.journal.append(events)
+        events.clear()
+        post.add_attachment(await profile_files(session, record.id, files))
+    if size_bytes(post) > active.limits.large_post_bytes:
+        await shrink(post, session.workspace, active.limits, USER)
+    seal(post)
+    record.post_list.append(post)
+    events.append((PostSent(record.id, post), f"{record.id}/{post.id}"))
+    await session.journal.append(events)
+    if active.is_open:
+        await hand_over(active, leader, (post,), 1)

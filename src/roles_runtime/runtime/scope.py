@@ -1,0 +1,118 @@
+"""What stands behind one turn. Everything in it is made when it is first asked for."""
+
+from __future__ import annotations
+
+import msgspec
+
+from roles_runtime.kernels.workspace import Workspace
+from roles_runtime.llm.model import Usage
+from roles_runtime.mail.envelope import Envelope
+from roles_runtime.memory.memory import Horizon, Memory
+from roles_runtime.posts.draft import Draft, Emit
+from roles_runtime.posts.event import DurableEvent, ModelReplied
+from roles_runtime.posts.post import RoleName
+from roles_runtime.roles.turn import Member, TurnUsage
+from roles_runtime.runtime.active import ActiveRound
+from roles_runtime.runtime.actor import Actor
+
+
+class TurnScope(msgspec.Struct, gc=False):
+    """Fulfils `roles.turn.Scope` for the turn of one actor.
+
+    Attributes:
+        active, actor: Whose turn it is.
+        envelope: What is answered.
+        posts_seen: How many Posts the round had when it began.
+        started_at: When it began, in ns.
+        drafted, remembered: The draft and the memory, if they were asked for.
+        spent: Calls and tokens.
+        recorded: How many events it wrote.
+    """
+
+    active: ActiveRound
+    actor: Actor
+    envelope: Envelope
+    posts_seen: int
+    started_at: int
+    drafted: Draft | None = None
+    remembered: Memory | None = None
+    spent: Usage = Usage()
+    recorded: int = 0
+
+    @property
+    def memory(self) -> Memory:
+        """The snapshot at the turn's start."""
+        if self.remembered is None:
+            conversation = self.active.session.conversation
+            hidden = tuple(post.id for each in self.actor.mailbox.waiting() for post in each.posts)
+            horizon = Horizon(len(conversation.rounds), self.posts_seen, self.envelope.position, hidden)
+            self.remembered = Memory(conversation, horizon)
+        return self.remembered
+
+    @property
+    def draft(self) -> Draft:
+        """The growing answer."""
+        if self.drafted is None:
+            self.drafted = Draft(self.active.round.id, self.actor.name, self.emit)
+        return self.drafted
+
+    def settle(self, answer: object) -> None:
+        """The returned Post wins: what had grown is void if it is another."""
+        if self.drafted is not None and self.drafted.post is not answer:
+            self.drafted.withdraw()
+
+    @property
+    def workspace(self) -> Workspace:
+        """The session's files."""
+        return self.active.session.workspace
+
+    @property
+    def usage(self) -> TurnUsage:
+        """Calls and tokens so far."""
+        return TurnUsage(self.spent, self.active.usage, self.active.session.usage)
+
+    @property
+    def roster(self) -> tuple[Member, ...]:
+        """All roles, the leader first."""
+        return self.active.team.members
+
+    @property
+    def leader(self) -> RoleName:
+        """Who closes the round."""
+        return self.active.team.leader.name
+
+    @property
+    def corrections(self) -> int:
+        """Self-corrections made so far."""
+        return self.actor.corrections
+
+    @property
+    def max_corrections(self) -> int:
+        """Self-corrections allowed."""
+        return self.active.limits.max_self_corrections
+
+    @property
+    def turn_id(self) -> str:
+        """The turn's event key."""
+        return f"{self.active.round.id}/{self.envelope.posts[-1].id}/{self.actor.name}"
+
+    @property
+    def emit(self) -> Emit:
+        """Hands a passing event on."""
+        return self.active.session.listeners.tell
+
+    async def record(self, event: DurableEvent) -> None:
+        """Writes an event of this turn into the journal, unless the turn is over."""
+        if self.actor.scope is not self or not self.active.is_open:
+            return
+        if isinstance(event, ModelReplied):
+            cost = Usage(event.input_tokens, event.output_tokens, 1)
+            self.spent += cost
+            self.active.usage += cost
+            self.active.session.usage += cost
+        self.recorded += 1
+        await self.active.session.journal.write(event, f"{self.turn_id}/{type(event).__name__}-{self.recorded}")
+
+    async def approve(self, question: str) -> bool:
+        """Asks the user. There is nobody to ask yet, so it is no."""
+        return False

@@ -1,0 +1,297 @@
+"""A Session: one conversation, alive. Asked one question at a time; idle, it holds no task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from roles_runtime.errors import PostRefusedError, SessionClosedError
+from roles_runtime.kernels.kernel import Kernel
+from roles_runtime.kernels.workspace import Workspace
+from roles_runtime.llm.model import Usage
+from roles_runtime.posts.conversation import ArtifactRef, Conversation, Round, RoundState
+from roles_runtime.posts.event import Entry, Event, RoundClosed
+from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.active import ActiveRound
+from roles_runtime.runtime.cells import JournaledKernel, open_kernel
+from roles_runtime.runtime.coats import Play
+from roles_runtime.runtime.ground import Ground
+from roles_runtime.runtime.journal import Journal
+from roles_runtime.runtime.line import Line
+from roles_runtime.runtime.listeners import Handled, Handler, Listener, Listeners, Watcher
+from roles_runtime.runtime.opening import run_round
+from roles_runtime.runtime.restore import Restored, read_session
+from roles_runtime.runtime.setbacks import Setbacks
+from roles_runtime.runtime.uploads import take_files
+
+
+class Session:
+    """One conversation, alive: opened by `Runtime.session`. All calls come from the runtime's event loop.
+
+    Attributes:
+        id: Its id.
+        ground: What it shares with the other sessions.
+        active: The round that runs, or None.
+        conversation: All rounds, the running one included; read it, do not change it.
+        usage: Calls and tokens of all its rounds, those of earlier processes included.
+        journal: Where its events are written.
+        listeners: Who listens to them.
+        sandbox: Whether its code runs walled off; None until that is decided, once.
+        setbacks: Of its roles, or None where none raised.
+        dormant: Whether its journal must be read before it goes on.
+        touched_s: When a round last ended, by the loop's clock.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_awake",
+        "_kernel",
+        "_line",
+        "active",
+        "conversation",
+        "dormant",
+        "ground",
+        "id",
+        "journal",
+        "listeners",
+        "sandbox",
+        "setbacks",
+        "touched_s",
+        "usage",
+    )
+
+    conversation: Conversation
+    dormant: bool
+    journal: Journal
+    touched_s: float
+    usage: Usage
+
+    def __init__(self, ground: Ground, session_id: str, awake: dict[str, Session]) -> None:
+        """Made by `Runtime.session`, asleep; it enters itself in ``awake`` when it wakes."""
+        self.ground = ground
+        self.id = session_id
+        self.listeners = Listeners()
+        self.sandbox: bool | None = None
+        self.setbacks: Setbacks | None = None
+        self._kernel: Kernel | None = None
+        self.active: ActiveRound | None = None
+        self._awake = awake
+        self._line: Line | None = None
+        self.sleep()
+
+    # --- what users call -------------------------------------------------------------------------------------
+
+    async def ask(self, query: str, *, files: Sequence[str | Path] = (), on_event: Handler | None = None) -> Round:
+        """Asks the team, after the questions that were asked before; returns when the round is over.
+
+        Being cancelled cancels the round, or gives up its place in the line.
+
+        Args:
+            query: The question.
+            files: Copied into the workspace, and named in the question.
+            on_event: Called with each event of the round; it must not block, and harms nobody if it raises.
+
+        Returns:
+            The round: finished, or failed with a reason.
+
+        Raises:
+            PostRefusedError: the question is empty or too large.
+            WorkspaceError: a file can not be taken.
+            SessionBusyError: too many questions wait, or another process owns the session.
+            SessionClosedError: the runtime is closed.
+            StoreError: the journal could not be written; nothing that it acknowledged is lost.
+        """
+        return await self._ask(query, files, None if on_event is None else Handled(on_event))
+
+    async def stream(self, query: str, *, files: Sequence[str | Path] = ()) -> AsyncGenerator[Event, None]:
+        """Asks the team and yields the events of the round as they come, RoundClosed last.
+
+        Leaving it early cancels nothing. Close it (``contextlib.aclosing``) if you leave it early.
+
+        Raises:
+            RolesError: as `ask`.
+        """
+        listener = Listener()
+
+        async def asked() -> None:
+            try:
+                await self._ask(query, files, listener)
+            finally:
+                listener.end()
+
+        round_under_way = self.ground.children.start(asked())
+        async with aclosing(listener.events(self._reread)) as events:
+            async for event in events:
+                yield event
+        await round_under_way
+
+    async def cancel(self) -> None:
+        """Ends the running round as failed, ``cancelled``; the session stays. Without a running round it does nothing.
+
+        Returns when the end is written down. A role that does not heed its cancellation is abandoned after the
+        grace, and its result is dropped.
+        """
+        if self.active is not None:
+            await self.active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+
+    @asynccontextmanager
+    async def listen(self) -> AsyncGenerator[AsyncGenerator[Event, None], None]:
+        """Follows the session's events from now on, whoever asks: ``async with session.listen() as events``."""
+        listener = Listener()
+        self.listeners.add(listener)
+        try:
+            async with aclosing(listener.events(self._reread)) as events:
+                yield events
+        finally:
+            self.listeners.remove(listener)
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """All rounds, in order."""
+        return tuple(self.conversation.rounds)
+
+    @property
+    def running(self) -> bool:
+        """Whether a round runs."""
+        return self.active is not None
+
+    @property
+    def workspace(self) -> Workspace:
+        """Its files."""
+        return self.ground.workspace(self.id)
+
+    # --- one round -------------------------------------------------------------------------------------------
+
+    async def _ask(self, query: str, files: Sequence[str | Path], watcher: Watcher | None) -> Round:
+        self._check(query)
+        if self._line is None:
+            self._line = Line(self.id)
+        await self._line.enter(self.ground.limits.max_queued_asks)
+        try:
+            if self.dormant:
+                await self.wake()
+            names = await take_files(self, files) if files else ()
+            if watcher is not None:
+                self.listeners.add(watcher)
+            active = self._begin(query, names)
+        except BaseException:
+            self._end(watcher)
+            raise
+        try:
+            await active.over
+        except asyncio.CancelledError:
+            # The end is written down by a task of the runtime, for this one may wait no longer.
+            self.ground.children.start(self._abort(active, watcher))
+            raise
+        self._end(watcher)
+        if active.failure is not None:
+            raise active.failure
+        return active.round
+
+    def _check(self, query: str) -> None:
+        if self.ground.closed:
+            raise SessionClosedError(f"The runtime of session {self.id} is closed; open the session in a new one.")
+        if not query.strip():
+            raise PostRefusedError("The question is empty; ask something.")
+        if len(query) > self.ground.limits.max_post_bytes:
+            raise PostRefusedError(
+                f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
+            )
+
+    def _begin(self, query: str, names: tuple[str, ...]) -> ActiveRound:
+        if names:
+            query = f"files added: {', '.join(names)}.\n{query}"
+        ground = self.ground
+        active = self.active = ActiveRound(self, Round.create(query), asyncio.get_running_loop().create_future())
+        self.conversation.rounds.append(active.round)
+        run: Play = partial(run_round, active, names)
+        if ground.coats is not None:
+            run = ground.coats.wrap_round(run, self.id, ground.coats.caller())
+        active.task = ground.children.start(run(active.round))
+        return active
+
+    def _end(self, watcher: Watcher | None) -> None:
+        self.listeners.remove(watcher)
+        self.active = None
+        if self.journal.broken:
+            self.sleep()
+        self.touched_s = asyncio.get_running_loop().time()
+        if self._line is not None and self._line.leave():
+            self._line = None
+
+    async def _abort(self, active: ActiveRound, watcher: Watcher | None) -> None:
+        try:
+            await active.close(RoundState.failed, "cancelled", "Whoever asked went away.")
+        finally:
+            self._end(watcher)
+
+    def _reread(self, seq: int) -> AsyncGenerator[Entry, None]:
+        return self.ground.store.read(self.id, seq)
+
+    # --- what the runtime and the roles use ------------------------------------------------------------------
+
+    def kernel_for(self, role: RoleName, round_id: str) -> Kernel | None:
+        """The session's kernel as one role of a round sees it; None where the runtime has none."""
+        if self.ground.kernels is None:
+            return None
+        kernel: Kernel = JournaledKernel(self, role, round_id)
+        return kernel if self.ground.coats is None else self.ground.coats.wrap_kernel(kernel, role)
+
+    async def open_kernel(self) -> Kernel:
+        """The kernel itself, opened when it is first needed."""
+        if self._kernel is None:
+            self._kernel = await open_kernel(self)
+        return self._kernel
+
+    def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:
+        """Counts files that a cell made among those of the round."""
+        if self.active is not None:
+            self.active.round.artifacts.extend(artifacts)
+
+    def set_back(self, role: RoleName) -> None:
+        """Notes that a role raised."""
+        if self.setbacks is None:
+            self.setbacks = Setbacks()
+        self.setbacks.note(role)
+
+    async def wake(self) -> None:
+        """Claims the session and takes up what its journal tells; a round that its process left open is closed.
+
+        Raises:
+            SessionBusyError: another process owns it.
+            StoreError: its journal can not be read.
+        """
+        await self.ground.store.claim(self.id)
+        restored = await read_session(self.ground.store, self.id)
+        if not self.dormant:
+            return
+        self._load(restored)
+        self.dormant = False
+        self._awake[self.id] = self
+        left = restored.open_round
+        if left is not None:
+            left.state, left.reason = RoundState.failed, "interrupted"
+            left.detail = "The process that ran this round ended before the round did."
+            event = RoundClosed(left.id, left.state, left.reason, left.detail)
+            await self.journal.write(event, f"{left.id}/closed")
+
+    def _load(self, restored: Restored) -> None:
+        self.touched_s = asyncio.get_running_loop().time()
+        self.conversation = restored.conversation
+        self.usage = restored.usage
+        self.journal = Journal(self.ground.store, self.id, restored.seq, self.listeners, self.ground.coats)
+
+    def sleep(self) -> None:
+        """Lets go of what the journal holds; the next question reads it again."""
+        self._load(Restored(Conversation("")))
+        self._kernel = None
+        self.dormant = True
+        self._awake.pop(self.id, None)
+
+    def close(self) -> None:
+        """Refuses the questions that wait."""
+        if self._line is not None:
+            self._line.refuse()

@@ -1,0 +1,205 @@
+"""The Supervisor: walks the actors of a round through their turns, and sees to it that every round ends."""
+
+from __future__ import annotations
+
+import asyncio
+from time import time_ns
+
+import structlog
+
+from roles_runtime.errors import CorrectionsExhaustedError, InvalidResponseError, RoleError, RolesError, StoreError
+from roles_runtime.mail.envelope import Envelope
+from roles_runtime.posts.conversation import Reason, RoundState
+from roles_runtime.posts.event import Outcome, PostSent, TurnFinished
+from roles_runtime.posts.post import Post, seal
+from roles_runtime.roles.turn import Turn
+from roles_runtime.runtime.active import ActiveRound
+from roles_runtime.runtime.actor import Actor
+from roles_runtime.runtime.coats import Coats
+from roles_runtime.runtime.context import in_context
+from roles_runtime.runtime.journal import Keyed
+from roles_runtime.runtime.router import fail_branch, hand_over, route
+from roles_runtime.runtime.scope import TurnScope
+
+log = structlog.get_logger(__name__)
+
+YIELD_EVERY = 32
+"""Turns that run on without letting the loop turn: about 0.1 ms of a role that never waits."""
+
+
+async def play(active: ActiveRound) -> None:
+    """Runs a round whose first Post was delivered, until it is closed. Never raises."""
+    try:
+        while active.is_open and active.woken:
+            await _walk_all(active, _take(active))
+        if active.is_open:
+            detail = "No role has anything to answer, and the leader did not address User."
+            await active.write_end(active.closing(RoundState.failed, "stalled", detail))
+    except asyncio.CancelledError:
+        # Whoever closed the round cancelled this task; anybody else's cancellation closes it too.
+        if active.is_open:
+            await active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+    except Exception as error:
+        await give_up(active, error)
+    finally:
+        active.end()
+
+
+async def give_up(active: ActiveRound, error: BaseException) -> None:
+    """Closes a round that cannot be written down, or whose runtime has a fault of its own."""
+    if isinstance(error, StoreError):
+        active.failure = active.failure or error
+    else:
+        log.exception("the round ended by a fault of the runtime", round=active.round.id, exc_info=error)
+    if active.is_open:
+        await active.write_end(active.closing(RoundState.failed, "role_error", _line(error)))
+
+
+def _take(active: ActiveRound) -> list[Actor]:
+    woken = active.woken[:]
+    active.woken.clear()
+    return woken
+
+
+async def _walk_all(active: ActiveRound, woken: list[Actor]) -> None:
+    if len(woken) == 1:
+        await _walk(active, woken[0])
+        return
+    async with asyncio.TaskGroup() as side_by_side:
+        for actor in woken:
+            side_by_side.create_task(_walk(active, actor))
+
+
+async def _walk(active: ActiveRound, actor: Actor) -> None:
+    """Runs the next turn itself while one actor is woken; opens a task group where several are."""
+    woken, turns = active.woken, 0
+    while True:
+        await step(active, actor)
+        if active.is_over:
+            # Turns of other actors that still run are for nothing now.
+            if active.task is not None and active.task is not asyncio.current_task():
+                active.task.cancel()
+            return
+        following = None if actor.joins else actor.mailbox.take()
+        if following is None:
+            actor.busy = False
+        else:
+            actor.envelope = following
+            woken.append(actor)
+        if len(woken) != 1:
+            if woken:
+                await _walk_all(active, _take(active))
+            return
+        actor = woken.pop()
+        turns += 1
+        if not turns % YIELD_EVERY:
+            await asyncio.sleep(0)
+
+
+async def step(active: ActiveRound, actor: Actor) -> None:
+    """One turn. Whatever the role does, it ends in a Post, a correction, or the round's end; only a cancellation of
+    the round, or a store that can not write, comes out of it.
+    """
+    envelope = actor.envelope or actor.mailbox.take()
+    if envelope is None:
+        return
+    session, seat = active.session, actor.seat
+    setbacks = session.setbacks
+    if setbacks is not None:
+        await setbacks.pause(actor.name)
+    actor.envelope = None
+    posts = envelope.posts
+    sender = posts[-1].send_from
+    if sender != actor.name:
+        actor.requester = sender
+    record = active.round
+    started_at = time_ns()
+    scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), started_at)
+    turn = Turn(posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel)
+    try:
+        if seat.coats is None:
+            context = active.fresh_context()
+            reply = seat.respond(turn)
+            try:
+                waits_for = context.run(reply.send, None)
+            except StopIteration as stop:
+                # It answered without waiting once: nothing is left to be driven.
+                answer = stop.value
+            else:
+                answer = await in_context(context, reply, waits_for)
+            if scope.drafted is not None:
+                scope.settle(answer)
+            await route(active, actor, envelope, answer, started_at)
+        else:
+            context = active.fresh_context()
+            worn = _coated(seat.coats, scope, turn)
+            await in_context(context, worn, context.run(worn.send, None))
+        actor.mailbox.ack(envelope)
+        if setbacks is not None:
+            setbacks.forget(actor.name)
+    except StoreError:
+        raise
+    except (asyncio.CancelledError, Exception) as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        await _failed(active, actor, envelope, error, started_at)
+
+
+async def _coated(coats: Coats, scope: TurnScope, turn: Turn) -> Outcome:
+    """The turn with a coat on, the router's verdict included."""
+    active, actor = scope.active, scope.actor
+
+    async def act(worn: Turn) -> Outcome:
+        answer = await actor.seat.respond(worn)
+        scope.settle(answer)
+        return await route(active, actor, scope.envelope, answer, scope.started_at)
+
+    return await coats.wrap_turn(act, actor.name)(turn)
+
+
+async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: BaseException, started_at: int) -> None:
+    """Answers a turn that raised: a branch comes in as a failure, a worker that can not mend its answer tells its
+    requester, and anything else ends the round.
+    """
+    if not active.is_open:
+        return
+    name, leads = actor.name, actor.leads
+    actor.scope = None
+    problem = _line(error)
+    outcome: Outcome = "self_correction" if isinstance(error, InvalidResponseError) else "error"
+    answered = tuple(post.id for post in envelope.posts)
+    turn_id = f"{active.round.id}/{answered[-1]}/{name}"
+    finished = (TurnFinished(active.round.id, name, answered, started_at, outcome, problem), turn_id)
+    exhausted = isinstance(error, InvalidResponseError | CorrectionsExhaustedError)
+    if not exhausted:
+        log.info("a role raised", role=name, round=active.round.id, problem=problem, exc_info=error)
+        active.session.set_back(name)
+    if envelope.branch and not (leads and exhausted):
+        await active.session.journal.append([finished])
+        await fail_branch(active, envelope.branch, envelope, problem)
+    elif exhausted and not leads and actor.requester in active.team.roles:
+        await _tell_requester(active, actor, envelope, problem, finished)
+    else:
+        reason: Reason = "limit" if exhausted else "role_error"
+        detail = problem if isinstance(error, RoleError) else f"Role {name}: {problem}"
+        await active.write_end([finished, *active.closing(RoundState.failed, reason, detail)])
+
+
+async def _tell_requester(active: ActiveRound, actor: Actor, envelope: Envelope, problem: str, finished: Keyed) -> None:
+    post = Post.create(f"{actor.name} failed: {problem}", actor.name, actor.requester)
+    seal(post)
+    active.round.post_list.append(post)
+    active.replies += 1
+    sent = PostSent(active.round.id, post, tuple(each.id for each in envelope.posts))
+    await active.session.journal.append([(sent, f"{finished[1]}#0"), finished])
+    if active.is_open:
+        await hand_over(active, actor.requester, (post,), len(active.round.post_list))
+
+
+def _line(error: BaseException) -> str:
+    """An error in one line, for the reader of a round."""
+    text = " ".join(str(error).split())
+    if isinstance(error, RolesError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

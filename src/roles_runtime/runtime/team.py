@@ -1,0 +1,85 @@
+"""A Team: the roster and its leader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from roles_runtime.errors import TeamError
+from roles_runtime.posts.post import UNKNOWN, USER, RoleName
+from roles_runtime.roles.role import Role
+from roles_runtime.roles.turn import Member, Middleware
+
+_NAME = re.compile(r"[^\W\d][\w .-]{0,63}")
+
+
+class Team:
+    """Who works together. It is read by many sessions and never changes.
+
+    Attributes:
+        leader: Whose Post to User closes the round.
+        roles: All roles by name, the leader first.
+        middleware: Round every turn of every role, the first outermost.
+        members: The roster: name and intro of each.
+        addresses: Every exact name that a Post may be for.
+    """
+
+    def __init__(
+        self,
+        leader: Role | None = None,
+        workers: Sequence[Role] = (),
+        middleware: Sequence[Middleware] = (),
+    ) -> None:
+        """Puts a team together.
+
+        Args:
+            leader: Usually a Planner. May be left out where there is one worker, which then leads itself.
+            workers: The others.
+            middleware: Round every turn.
+
+        Raises:
+            TeamError: nobody leads, two have one name, or a name can not be an address.
+        """
+        if leader is None:
+            if len(workers) != 1:
+                raise TeamError(
+                    f"Nobody leads this team of {len(workers)} workers; give it a leader=Planner(...), or one worker."
+                )
+            leader, workers = workers[0], ()
+        everyone = (leader, *workers)
+        _check_roles(everyone)
+        self.leader = leader
+        self.roles: dict[RoleName, Role] = {role.name: role for role in everyone}
+        self.middleware = tuple(middleware)
+        self.members = tuple(Member(role.name, role.intro) for role in everyone)
+        self.addresses: dict[str, RoleName] = {name: name for name in (*self.roles, USER)}
+        self._folded = _unique_folded(self.addresses)
+
+    def address(self, send_to: str) -> RoleName | None:
+        """The name that ``send_to`` means: exact, or stripped and the only one that is equal but for case."""
+        return self.addresses.get(send_to) or self._folded.get(send_to.strip().casefold())
+
+    def recipients(self, sender: RoleName) -> str:
+        """Whom a role may write to, for a reader: ``User, CodeInterpreter``."""
+        return ", ".join(name for name in (USER, *self.roles) if name != sender)
+
+
+def _check_roles(roles: Iterable[Role]) -> None:
+    seen: set[str] = set()
+    for role in roles:
+        if not isinstance(role, Role):
+            raise TeamError(f"{role!r} is no Role; derive it from roles_runtime.Role and give it a reply(turn).")
+        name = getattr(role, "name", None)
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise TeamError(
+                f"{name!r} can not be a role's name: 1 to 64 letters, digits, blanks, dots or dashes, a letter first."
+            )
+        if name.casefold() in (USER.casefold(), UNKNOWN.casefold()):
+            raise TeamError(f"A role can not be named {name!r}, which is an address of the runtime's own.")
+        if name.casefold() in seen:
+            raise TeamError(f"Two roles are named {name!r}; each needs a name of its own, and not by case alone.")
+        seen.add(name.casefold())
+
+
+def _unique_folded(names: Iterable[RoleName]) -> dict[str, RoleName]:
+    return {name.casefold(): name for name in names}

@@ -1,0 +1,214 @@
+"""A command line to test: in this process, in another one, and at a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+from typer.testing import CliRunner, Result
+
+from roles_runtime.apps.cli import app
+
+PATIENCE_S = 60.0
+"""Longer than anything here takes on a slow machine; nothing waits for it to pass."""
+
+ECHO = '[[role]]\ntype = "echo"\n'
+
+# What another package would bring: roles by entry point, found where PYTHONPATH leads.
+PLUGIN = '''
+import asyncio
+from roles_runtime.roles.role import Role
+
+class Sleeper(Role):
+    """Sleeps until it is cancelled."""
+    name = "Sleeper"
+    async def reply(self, turn):
+        turn.draft.status("sleeping")
+        await asyncio.sleep(3600)
+
+class Stubborn(Role):
+    """Does not heed its cancellation."""
+    name = "Stubborn"
+    async def reply(self, turn):
+        turn.draft.status("being stubborn")
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                pass
+
+class Raiser(Role):
+    """Raises."""
+    name = "Raiser"
+    async def reply(self, turn):
+        raise RuntimeError("no \\x1b[31mluck\\x1b[0m\\u202e today")
+
+class Wild(Role):
+    """Answers what a terminal would obey."""
+    name = "Wild"
+    async def reply(self, turn):
+        return turn.answer("\\x1b]0;owned\\x07\\x1b[2Jsafe [red]markup[/red] \\u202eevil\\x9b31m :smile:")
+
+class Number:
+    """No role at all."""
+
+class Needy(Role):
+    """Needs a word, and takes a number."""
+    def __init__(self, word: str, *, size: int = 3) -> None:
+        self.name, self.word, self.size = "Needy", word, size
+    async def reply(self, turn):
+        return turn.answer(self.word * self.size)
+
+class Shouting:
+    """Middleware: makes answers loud."""
+    async def __call__(self, turn, respond):
+        answer = await respond(turn)
+        answer.message = answer.message.upper()
+        return answer
+'''
+ENTRY_POINTS = """
+[roles_runtime.roles]
+sleeper = house_guests:Sleeper
+stubborn = house_guests:Stubborn
+raiser = house_guests:Raiser
+wild = house_guests:Wild
+number = house_guests:Number
+needy = house_guests:Needy
+broken = house_guests:Missing
+
+[roles_runtime.middleware]
+shouting = house_guests:Shouting
+"""
+
+
+class House:
+    """A folder with its own data folder, store and guests, and ways to start the command line in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("ROLES_")},
+            "ROLES_DATA_DIR": str(self.data),
+            "PYTHONPATH": str(folder / "guests"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TERM": "xterm-256color",
+            "COLUMNS": "100",
+        }
+
+    def team(self, text: str = ECHO, name: str = "team.toml") -> str:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def here(self, *words: str, stdin: str = "") -> Result:
+        """Runs it in this process."""
+        return CliRunner().invoke(app, list(words), input=stdin, catch_exceptions=False)
+
+    def run(self, *words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Runs it in a process of its own, to its end."""
+        return subprocess.run(
+            command(*words),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=PATIENCE_S,
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            check=False,
+        )
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Starts it in a process of its own, with pipes."""
+        return subprocess.Popen(
+            command(*words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            cwd=self.folder,
+            env=self.environment,
+        )
+
+
+class Terminal:
+    """The command line in a process of its own, at a terminal of its own."""
+
+    def __init__(self, house: House, *words: str) -> None:
+        self.screen = b""
+        self._seen = 0
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        self._process = subprocess.Popen(
+            command(*words),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=house.folder,
+            env=house.environment,
+            preexec_fn=lambda: os.login_tty(theirs),
+        )
+        os.close(theirs)
+
+    def wait_for(self, text: str) -> str:
+        """Reads until the text comes, after what the last call of this waited for; returns what came before it."""
+        start, deadline = self._seen, time.monotonic() + PATIENCE_S
+        while (found := self.screen.find(text.encode(), start)) < 0:
+            assert self._read(deadline), f"{text!r} never came:\n{self.text}"
+        self._seen = found + len(text.encode())
+        return self.screen[start:found].decode("utf-8", "replace")
+
+    def type(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def end(self) -> int:
+        """Reads to the end; returns the exit status."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._read(deadline):
+            pass
+        return self._process.wait(PATIENCE_S)
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed is shown again, as a shell's user expects."""
+        flags: int = termios.tcgetattr(self._ours)[3]
+        return bool(flags & termios.ECHO)
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait(PATIENCE_S)
+        os.close(self._ours)
+
+    @property
+    def text(self) -> str:
+        return self.screen.decode("utf-8", "replace")
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._ours], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            return False
+        try:
+            data = os.read(self._ours, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.screen += data
+        return bool(data)
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "roles_runtime", *words]

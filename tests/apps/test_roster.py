@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from apps.house import House
+
+from roles_runtime.apps.config import read_config
+from roles_runtime.apps.roster import make_team
+from roles_runtime.errors import ConfigError
+from roles_runtime.runtime.team import Team
+
+SCRIPTED = 'model = "scripted:answers.json"\n'
+
+
+@pytest.fixture(autouse=True)
+def _answers(house: House) -> None:
+    (house.folder / "answers.json").write_text('["hello"]', encoding="utf-8")
+    (house.folder / "examples").mkdir()
+
+
+def made(house: House, text: str) -> Team:
+    return make_team(read_config(Path(house.team(text))))
+
+
+def refused(house: House, text: str) -> str:
+    path = house.team(text)
+    with pytest.raises(ConfigError) as caught:
+        make_team(read_config(Path(path)))
+    return str(caught.value).removeprefix(str(house.folder) + "/")
+
+
+def test_a_team_is_a_planner_and_a_code_interpreter_where_no_file_says_it(house: House) -> None:
+    team = made(house, SCRIPTED)
+
+    assert list(team.roles) == ["Planner", "CodeInterpreter"]
+    assert team.leader.name == "Planner"
+
+
+def test_a_role_is_made_as_its_entry_says(house: House) -> None:
+    team = made(
+        house,
+        SCRIPTED
+        + 'leader = "Boss"\n'
+        + '[[role]]\ntype = "code_interpreter"\nmax_retry_count = 1\nexamples = "examples"\n'
+        + '[[role]]\ntype = "model_role"\nname = "Boss"\nintro = "Leads."\ninstructions = "Be short."\n'
+        + '[[role]]\ntype = "needy"\nword = "ha"\nsize = 2\n',
+    )
+
+    assert team.leader.name == "Boss"
+    assert team.leader.intro == "Leads."
+    assert vars(team.leader)["instructions"] == "Be short."
+    assert vars(team.roles["CodeInterpreter"])["max_retry_count"] == 1
+    assert (vars(team.roles["Needy"])["word"], vars(team.roles["Needy"])["size"]) == ("ha", 2)
+
+
+def test_roles_that_name_no_model_share_that_of_the_team(house: House) -> None:
+    (house.folder / "own.json").write_text('["hello"]', encoding="utf-8")
+    team = made(
+        house, SCRIPTED + '[[role]]\ntype = "planner"\n[[role]]\ntype = "code_interpreter"\nmodel = "scripted:own.json"\n'
+    )
+
+    models = [role.model for role in team.roles.values()]
+    assert [getattr(model, "name", None) for model in models] == ["scripted:answers.json", "scripted:own.json"]
+
+
+def test_middleware_comes_by_name(house: House) -> None:
+    team = made(house, 'middleware = ["shouting"]\n[[role]]\ntype = "echo"\n')
+
+    assert [type(each).__name__ for each in team.middleware] == ["Shouting"]
+
+
+ECHO = '[[role]]\ntype = "echo"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[[role]]\ntype = "plannr"', "team.toml: role[0].type: there is no role named 'plannr'; did you mean 'planner'?"),
+        (ECHO + '[[role]]\ntype = "x"', "team.toml: role[1].type: there is no role named 'x'; known are broken, code"),
+        ('[[role]]\ntype = "number"', "team.toml: role[0].type: 'number' is installed, but it is no Role."),
+        ('[[role]]\ntype = "broken"', "team.toml: role[0].type: The role 'broken' is installed but can not be loaded"),
+        (
+            ECHO + '[[role]]\ntype = "planner"\nmodel = "opnai:gpt"',
+            "team.toml: role[1].model: there is no model provider 'opnai'; ",
+        ),
+        (
+            'model = "scripted:missing.json"\n[[role]]\ntype = "planner"',
+            "team.toml: model: Model scripted:missing.json: the script can not be read",
+        ),
+        ('[[role]]\ntype = "echo"\nmodel = "scripted:answers.json"', "team.toml: role[0].model: 'echo' takes no 'model'."),
+        ('[[role]]\ntype = "echo"\ndecorater = "x"', "role[0].decorater: 'echo' has no such option; did you mean 'dec"),
+        ('[[role]]\ntype = "echo"\ndecorator = 5', "team.toml: role[0].decorator: Expected `str`, got `int`."),
+        ('[[role]]\ntype = "needy"', "team.toml: role[0]: 'needy' needs a 'word'."),
+        (SCRIPTED + '[[role]]\ntype = "model_role"', "team.toml: role[0]: 'model_role' needs a 'name'."),
+        (ECHO + ECHO, "team.toml: role[1].name: two roles are named 'Echo'"),
+        (ECHO + '[[role]]\ntype = "echo"\nname = "ECHO"', "team.toml: role[1].name: two roles are named 'ECHO'"),
+        ('[[role]]\ntype = "echo"\nname = "User"', "team.toml: role: A role can not be named 'User'"),
+        ('[[role]]\ntype = "echo"\nname = "\\u001b[31m"', "team.toml: role: '\\x1b[31m' can not be a role's name"),
+        ('leader = "Eco"\n' + ECHO, "team.toml: leader: no role is named 'Eco'; did you mean 'Echo'?"),
+        ('middleware = ["x"]\n' + ECHO, "team.toml: middleware[0]: there is no middleware named 'x'; "),
+        (
+            SCRIPTED + '[[role]]\ntype = "planner"\nmiddleware = ["shouting", "shotuing"]',
+            "team.toml: role[0].middleware[1]: there is no middleware named 'shotuing'; did you mean 'shouting'?",
+        ),
+        (SCRIPTED + '[[role]]\ntype = "planner"\ntools = ["x"]', "team.toml: role[0].tools[0]: there is no tool named"),
+        (SCRIPTED + '[[role]]\ntype = "planner"\nexamples = "nowhere"', "team.toml: role[0].examples: nowhere: there is"),
+    ],
+)
+def test_each_mistake_is_told_by_its_key(house: House, text: str, told: str) -> None:
+    assert told in refused(house, text)
+
+
+def test_a_model_of_the_command_line_is_told_as_such(house: House) -> None:
+    with pytest.raises(ConfigError, match="^command line: --model: there is no model provider 'nobody'"):
+        make_team(read_config(model="nobody:x"))
+
+
+def test_a_model_of_the_environment_is_told_as_such(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROLES_MODEL", "nobody:x")
+
+    with pytest.raises(ConfigError, match="^environment: ROLES_MODEL: there is no model provider 'nobody'"):
+        make_team(read_config())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import structlog
+
 from apps.house import ENTRY_POINTS, PLUGIN, House, Terminal
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import select
@@ -13,6 +14,7 @@ import sys
 import termios
 import time
 from pathlib import Path
+from typing import Any
 
 from typer.testing import CliRunner, Result
 
@@ -103,6 +105,8 @@ class House:
             "PYTHONDONTWRITEBYTECODE": "1",
             "TERM": "xterm-256color",
             "COLUMNS": "100",
+            # This terminal does not say where its cursor is.
+            "PROMPT_TOOLKIT_NO_CPR": "1",
         }
 
     def team(self, text: str = ECHO, name: str = "team.toml") -> str:
@@ -128,6 +132,28 @@ class House:
             check=False,
         )
 
+    def wait_for_session(self) -> str:
+        """Waits until a first question was asked in some process; returns the session's id."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            found = json.loads(self.here("sessions", "--json").stdout)
+            if found and found[0]["entries"] > 1:
+                return str(found[0]["session_id"])
+        raise AssertionError("nobody asked anything")
+
+    def wait_until_ended(self, session_id: str) -> None:
+        """Waits until the last round of a session is over."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if self.rounds(session_id)[-1]["reason"] is not None:
+                return
+        raise AssertionError("the round does not end")
+
+    def rounds(self, session_id: str) -> list[dict[str, Any]]:
+        """What ``show --json`` tells of a session."""
+        rounds: list[dict[str, Any]] = json.loads(self.here("show", session_id, "--json").stdout)["rounds"]
+        return rounds
+
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Starts it in a process of its own, with pipes."""
         return subprocess.Popen(
@@ -139,6 +165,7 @@ class House:
             encoding="utf-8",
             cwd=self.folder,
             env=self.environment,
+            preexec_fn=_heed_signals,
         )
 
 
@@ -157,7 +184,7 @@ class Terminal:
             stderr=theirs,
             cwd=house.folder,
             env=house.environment,
-            preexec_fn=lambda: os.login_tty(theirs),
+            preexec_fn=lambda: (os.login_tty(theirs), _heed_signals()),
         )
         os.close(theirs)
 
@@ -208,6 +235,12 @@ class Terminal:
             return False
         self.screen += data
         return bool(data)
+
+
+def _heed_signals() -> None:
+    # Whoever started the tests may ignore some, and children inherit that.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def command(*words: str) -> list[str]:

@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
-from apps.house import House
 
+from apps.house import House, command
 from roles_runtime.apps.text import clean
 
 SLEEPER = '[[role]]\ntype = "sleeper"\n'
@@ -26,22 +27,17 @@ class TestOneQuestion:
         team = house.team()
         first = json.loads(house.run("ask", "one", "--team", team, "--json").stdout)
 
-        second = json.loads(
-            house.run("ask", "two", "--team", team, "--json", "--session", first["session_id"]).stdout
-        )
+        second = json.loads(house.run("ask", "two", "--team", team, "--json", "--session", first["session_id"]).stdout)
 
-        shown = json.loads(house.here("show", first["session_id"], "--json").stdout)
         assert second["session_id"] == first["session_id"]
-        assert [each["round"] for each in shown["rounds"]] == [first["round"], second["round"]]
+        assert [each["round"] for each in house.rounds(first["session_id"])] == [first["round"], second["round"]]
 
     def test_takes_files(self, house: House) -> None:
         (house.folder / "a.txt").write_text("a", encoding="utf-8")
         (house.folder / "b.txt").write_text("b", encoding="utf-8")
         (house.folder / "link.txt").symlink_to("b.txt")
 
-        done = house.here(
-            "ask", "what?", "--team", house.team(), "--file", "a.txt", "--file", "link.txt", "--json"
-        )
+        done = house.here("ask", "what?", "--team", house.team(), "--file", "a.txt", "--file", "link.txt", "--json")
 
         answer = json.loads(done.stdout)
         assert answer["reply"] == "files added: a.txt, link.txt.\nwhat?"
@@ -105,9 +101,7 @@ class TestBadUsage:
             (("--model", "x", "sessions"), "write --model after sessions"),
         ],
     )
-    def test_has_exit_status_2_one_line_and_no_traceback(
-        self, house: House, words: tuple[str, ...], told: str
-    ) -> None:
+    def test_has_exit_status_2_one_line_and_no_traceback(self, house: House, words: tuple[str, ...], told: str) -> None:
         if words[0] == "ask" and "--team" not in words:
             words = (*words, "--team", house.team())
 
@@ -149,6 +143,12 @@ class TestBadUsage:
         assert done.stderr.count("\n") == 1
         assert house.here("sessions").stdout == "There is no session yet.\n"
 
+    def test_of_a_file_ends_kernels_too(self, house: House) -> None:
+        done = house.here("ask", "x", "--file", "missing.csv")
+
+        assert done.exit_code == 2
+        assert done.stderr.splitlines()[-1].startswith("Error: missing.csv: ")
+
     def test_of_a_store_names_it(self, house: House) -> None:
         (house.folder / "bad.db").write_bytes(b"no database at all, but long enough to be taken for one" * 100)
 
@@ -181,11 +181,49 @@ class TestTextOfOthers:
         assert "\x1b" not in done.stdout
 
 
+class TestOutput:
+    def test_that_nobody_reads_any_more_ends_quietly(self, house: House) -> None:
+        reader, writer = os.pipe()
+        os.close(reader)
+
+        done = _run_into(writer, house, "ask", "hello", "--team", house.team(), "--session", "mine")
+
+        assert (done.returncode, done.stderr) == (141, "")
+        assert [each["reply"] for each in house.rounds("mine")] == ["hello"]
+
+    @pytest.mark.parametrize("options", [(), ("--json",)])
+    def test_that_can_not_be_written_is_told_and_the_round_stands(self, house: House, options: tuple[str, ...]) -> None:
+        full = os.open("/dev/full", os.O_WRONLY)
+
+        done = _run_into(full, house, "ask", "hello", "--team", house.team(), "--session", "mine", *options)
+
+        assert (done.returncode, done.stderr) == (2, "Error: [Errno 28] No space left on device\n")
+        assert [each["reply"] for each in house.rounds("mine")] == ["hello"]
+
+    def test_is_json_in_every_encoding(self, house: House) -> None:
+        done = house.run("ask", "中文 é", "--team", house.team(), "--json", PYTHONIOENCODING="ascii")
+
+        assert json.loads(done.stdout)["reply"] == "中文 é"
+
+    def test_shows_what_a_terminal_can_not_by_its_code(self, house: House) -> None:
+        done = house.run("ask", "é", "--team", house.team(), PYTHONIOENCODING="ascii")
+
+        assert done.stdout.splitlines()[-1] == "Echo -> User: \\xe9"
+
+    def test_of_bytes_that_are_no_text_is_text(self, house: House) -> None:
+        (house.folder / "bad\udcff.txt").write_text("a", encoding="utf-8")
+
+        done = house.run("ask", "bad \udcff", "--file", "bad\udcff.txt", "--team", house.team(), "--json")
+
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["reply"].endswith("\nbad \N{REPLACEMENT CHARACTER}")
+
+
 class TestSignals:
     @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
     def test_cancel_the_round_write_it_down_and_say_so(self, house: House, number: int, status: int) -> None:
         process = house.start("ask", "hello", "--team", house.team(SLEEPER), "--json")
-        session_id = _wait_for_session(house)
+        session_id = house.wait_for_session()
 
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
@@ -193,16 +231,15 @@ class TestSignals:
         assert process.returncode == status
         assert json.loads(out)["reason"] == "cancelled"
         assert err == "The round failed (cancelled): The round was cancelled.\n"
-        shown = json.loads(house.here("show", session_id, "--json").stdout)
-        assert [each["reason"] for each in shown["rounds"]] == ["cancelled"]
+        assert [each["reason"] for each in house.rounds(session_id)] == ["cancelled"]
 
     def test_the_second_ends_the_process_at_once(self, house: House) -> None:
         team = house.team('[[role]]\ntype = "stubborn"\n[limits]\ngrace_s = 3600\n')
         process = house.start("ask", "hello", "--team", team)
-        session_id = _wait_for_session(house)
+        session_id = house.wait_for_session()
 
         process.send_signal(signal.SIGINT)
-        _wait_until(house, session_id, "cancelled")
+        house.wait_until_ended(session_id)
         process.send_signal(signal.SIGINT)
 
         process.communicate(timeout=60)
@@ -214,7 +251,7 @@ class TestReading:
         team = house.team(SLEEPER)
         process = house.start("ask", "hello", "--team", team)
         try:
-            session_id = _wait_for_session(house)
+            session_id = house.wait_for_session()
 
             listed = json.loads(house.here("sessions", "--json").stdout)
             busy = house.here("ask", "again", "--team", team, "--session", session_id)
@@ -265,12 +302,18 @@ def test_help_is_told_without_what_only_a_chat_needs(house: House) -> None:
     assert not imported & {"rich.console", "prompt_toolkit", "pydantic_settings", "structlog", "anyio", "apsw"}
 
 
-def _wait_for_session(house: House) -> str:
-    while not (found := json.loads(house.here("sessions", "--json").stdout)) or found[0]["entries"] < 2:
-        pass
-    return str(found[0]["session_id"])
-
-
-def _wait_until(house: House, session_id: str, reason: str) -> None:
-    while json.loads(house.here("show", session_id, "--json").stdout)["rounds"][-1]["reason"] != reason:
-        pass
+def _run_into(stdout: int, house: House, *words: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command(*words),
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            cwd=house.folder,
+            env=house.environment,
+            check=False,
+        )
+    finally:
+        os.close(stdout)

@@ -6,8 +6,10 @@ import signal
 from pathlib import Path
 
 from apps.house import House, Terminal
-
 from roles_runtime.posts.conversation import Conversation
+
+PROMPT = "\x1b[?2004h"
+"""What is sent when a line can be typed."""
 
 SLEEPER = '[[role]]\ntype = "sleeper"\n'
 
@@ -15,7 +17,19 @@ SLEEPER = '[[role]]\ntype = "sleeper"\n'
 class TestWithoutATerminal:
     def test_lines_of_stdin_are_questions_and_commands(self, house: House) -> None:
         (house.folder / "a file.txt").write_text("a", encoding="utf-8")
-        lines = ["one", "", "/LOAD a file.txt", "two", "/save kept.yaml", "/info", "/nope", "/clear", "/help", "/bye", "x"]
+        lines = [
+            "one",
+            "",
+            "/LOAD a file.txt",
+            "two",
+            "/save kept.yaml",
+            "/info",
+            "/nope",
+            "/clear",
+            "/help",
+            "/bye",
+            "x",
+        ]
 
         done = house.run("--team", house.team(), stdin="\n".join(lines))
 
@@ -36,6 +50,7 @@ class TestWithoutATerminal:
     def test_a_last_line_without_its_end_counts_and_no_input_is_the_end(self, house: House) -> None:
         assert house.run("--team", house.team(), stdin="only").stdout == "User -> Echo: only\nEcho -> User: only\n"
         assert house.run("--team", house.team(), stdin="").returncode == 0
+        assert house.run("--team", house.team(), stdin="\n\n").returncode == 0
 
     def test_a_mistake_is_told_and_the_chat_goes_on(self, house: House) -> None:
         (house.folder / "folder").mkdir()
@@ -75,8 +90,7 @@ class TestWithoutATerminal:
 
         house.run("--team", team, "--session", "mine", stdin="two\n")
 
-        shown = json.loads(house.here("show", "mine", "--json").stdout)
-        assert [each["reply"] for each in shown["rounds"]] == ["one", "two"]
+        assert [each["reply"] for each in house.rounds("mine")] == ["one", "two"]
 
     def test_sigterm_ends_it_while_it_waits_for_a_line(self, house: House) -> None:
         process = house.start("--team", house.team())
@@ -101,30 +115,29 @@ class TestAtATerminal:
         terminal = Terminal(house, "--team", house.team(SLEEPER), "--session", "mine")
         terminals.append(terminal)
 
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("first\r")
         terminal.wait_for("sleeping")
         terminal.type("\x03")
         terminal.wait_for("The round failed (cancelled)")
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("second\r")
         terminal.wait_for("sleeping")
         terminal.type("\x03")
         terminal.wait_for("The round failed (cancelled)")
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("\x04")
 
         assert terminal.end() == 0
-        shown = json.loads(house.here("show", "mine", "--json").stdout)
-        assert [each["reason"] for each in shown["rounds"]] == ["cancelled", "cancelled"]
+        assert [each["reason"] for each in house.rounds("mine")] == ["cancelled", "cancelled"]
 
     def test_ctrl_c_at_the_prompt_only_drops_the_line(self, house: House, terminals: list[Terminal]) -> None:
         terminal = Terminal(house, "--team", house.team())
         terminals.append(terminal)
 
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("never mind\x03")
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("/exit\r")
 
         assert terminal.end() == 0
@@ -134,10 +147,10 @@ class TestAtATerminal:
         terminal = Terminal(house, "--team", house.team())
         terminals.append(terminal)
 
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("remember me\r")
         terminal.wait_for("Echo")
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.type("\x04")
 
         assert terminal.end() == 0
@@ -149,7 +162,7 @@ class TestAtATerminal:
         terminal = Terminal(house, "--team", house.team())
         terminals.append(terminal)
 
-        terminal.wait_for("> ")
+        terminal.wait_for(PROMPT)
         terminal.signal(signal.SIGTERM)
 
         assert terminal.end() == 143

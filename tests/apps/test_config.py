@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from roles_runtime.apps.assemble import make_runtime
+from roles_runtime.apps.assemble import make_kernels, make_runtime
 from roles_runtime.apps.config import DEFAULT_MODEL, MAX_BYTES, read_config
 from roles_runtime.errors import ConfigError
 from roles_runtime.runtime.limits import Limits
@@ -97,6 +97,23 @@ class TestPrecedence:
 
         assert config.store == f"sqlite:///{Path('here').absolute()}/roles.db"
 
+    def test_the_options_of_a_kernel_reach_its_maker(self) -> None:
+        config = read_config(team("[kernel]\nidle_s = 5\nmax_live = 2\n"))
+
+        assert vars(make_kernels(config)).items() >= {"_idle_s": 5.0, "_max_live": 2}.items()
+
+    def test_a_kernel_that_takes_no_such_option_says_so(self) -> None:
+        config = read_config(team('[kernel]\ntype = "scripted"\nmax_live = 2\n'))
+
+        with pytest.raises(ConfigError, match=r"^team.toml: kernel.max_live: 'scripted' takes no 'max_live'."):
+            make_kernels(config)
+
+    def test_a_kernel_that_is_not_installed_is_told_with_those_there_are(self) -> None:
+        config = read_config(team('[kernel]\ntype = "locl"\n'))
+
+        with pytest.raises(ConfigError, match=r"^team.toml: kernel.type: .* did you mean 'local'\?"):
+            make_kernels(config)
+
 
 class TestErrors:
     @pytest.mark.parametrize(
@@ -104,7 +121,14 @@ class TestErrors:
         [
             ("modl = 'x'", "team.toml: modl: there is no such key; did you mean 'model'?"),
             ("[limits]\nturn_timeout = 3", "team.toml: limits.turn_timeout: .* did you mean 'turn_timeout_s'?"),
-            ("[kernel]\nsandbox = false", "team.toml: kernel.sandbox: there is no such key; known are type."),
+            (
+                "[kernel]\nsandbox = false",
+                "team.toml: kernel.sandbox: there is no such key; known are type, idle_s, max_live.",
+            ),
+            (
+                "[kernel]\nmax_live = 0",
+                "team.toml: kernel.max_live: Input should be greater than or equal to 1, not 0.",
+            ),
             ("unsafe_no_sandbox = true", "team.toml: unsafe_no_sandbox: there is no such key"),
             ("model = 3", "team.toml: model: Input should be a valid string, not 3."),
             ("[limits]\ngrace_s = '3'", "team.toml: limits.grace_s: Input should be a valid number, not '3'."),

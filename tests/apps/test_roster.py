@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from apps.house import House
 
+from apps.house import House
 from roles_runtime.apps.config import read_config
 from roles_runtime.apps.roster import make_team
 from roles_runtime.errors import ConfigError
@@ -57,7 +57,8 @@ def test_a_role_is_made_as_its_entry_says(house: House) -> None:
 def test_roles_that_name_no_model_share_that_of_the_team(house: House) -> None:
     (house.folder / "own.json").write_text('["hello"]', encoding="utf-8")
     team = made(
-        house, SCRIPTED + '[[role]]\ntype = "planner"\n[[role]]\ntype = "code_interpreter"\nmodel = "scripted:own.json"\n'
+        house,
+        SCRIPTED + '[[role]]\ntype = "planner"\n[[role]]\ntype = "code_interpreter"\nmodel = "scripted:own.json"\n',
     )
 
     models = [role.model for role in team.roles.values()]
@@ -76,7 +77,10 @@ ECHO = '[[role]]\ntype = "echo"\n'
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('[[role]]\ntype = "plannr"', "team.toml: role[0].type: there is no role named 'plannr'; did you mean 'planner'?"),
+        (
+            '[[role]]\ntype = "plannr"',
+            "team.toml: role[0].type: there is no role named 'plannr'; did you mean 'planner'?",
+        ),
         (ECHO + '[[role]]\ntype = "x"', "team.toml: role[1].type: there is no role named 'x'; known are broken, code"),
         ('[[role]]\ntype = "number"', "team.toml: role[0].type: 'number' is installed, but it is no Role."),
         ('[[role]]\ntype = "broken"', "team.toml: role[0].type: The role 'broken' is installed but can not be loaded"),
@@ -88,7 +92,10 @@ ECHO = '[[role]]\ntype = "echo"\n'
             'model = "scripted:missing.json"\n[[role]]\ntype = "planner"',
             "team.toml: model: Model scripted:missing.json: the script can not be read",
         ),
-        ('[[role]]\ntype = "echo"\nmodel = "scripted:answers.json"', "team.toml: role[0].model: 'echo' takes no 'model'."),
+        (
+            '[[role]]\ntype = "echo"\nmodel = "scripted:answers.json"',
+            "team.toml: role[0].model: 'echo' takes no 'model'.",
+        ),
         ('[[role]]\ntype = "echo"\ndecorater = "x"', "role[0].decorater: 'echo' has no such option; did you mean 'dec"),
         ('[[role]]\ntype = "echo"\ndecorator = 5', "team.toml: role[0].decorator: Expected `str`, got `int`."),
         ('[[role]]\ntype = "needy"', "team.toml: role[0]: 'needy' needs a 'word'."),
@@ -104,7 +111,10 @@ ECHO = '[[role]]\ntype = "echo"\n'
             "team.toml: role[0].middleware[1]: there is no middleware named 'shotuing'; did you mean 'shouting'?",
         ),
         (SCRIPTED + '[[role]]\ntype = "planner"\ntools = ["x"]', "team.toml: role[0].tools[0]: there is no tool named"),
-        (SCRIPTED + '[[role]]\ntype = "planner"\nexamples = "nowhere"', "team.toml: role[0].examples: nowhere: there is"),
+        (
+            SCRIPTED + '[[role]]\ntype = "planner"\nexamples = "nowhere"',
+            "team.toml: role[0].examples: nowhere: there is",
+        ),
     ],
 )
 def test_each_mistake_is_told_by_its_key(house: House, text: str, told: str) -> None:
@@ -112,12 +122,12 @@ def test_each_mistake_is_told_by_its_key(house: House, text: str, told: str) -> 
 
 
 def test_a_model_of_the_command_line_is_told_as_such(house: House) -> None:
-    with pytest.raises(ConfigError, match="^command line: --model: there is no model provider 'nobody'"):
+    with pytest.raises(ConfigError, match=r"^command line: --model: there is no model provider 'nobody'"):
         make_team(read_config(model="nobody:x"))
 
 
 def test_a_model_of_the_environment_is_told_as_such(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROLES_MODEL", "nobody:x")
 
-    with pytest.raises(ConfigError, match="^environment: ROLES_MODEL: there is no model provider 'nobody'"):
+    with pytest.raises(ConfigError, match=r"^environment: ROLES_MODEL: there is no model provider 'nobody'"):
         make_team(read_config())

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import io
-import json
 
 import pytest
-from apps.house import House, Terminal
 from rich.console import Console
 
+from apps.house import House, Terminal
 from roles_runtime.apps.screen import Growth, picture, render_post
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import ArtifactRef, Round, RoundState
@@ -91,7 +90,7 @@ def test_code_that_failed_says_so() -> None:
 def test_no_text_is_taken_for_markup_or_obeyed() -> None:
     post = Post.create("[red]no[/red] :smile: \x1b[31m\u202e<svg onload=x>", "Rol\x1b[2Je", "User")
 
-    assert shown(post).split("\n")[:2] == ["Role → User", "  [red]no[/red] :smile: <svg onload=x>"]
+    assert shown(post).split() == ["Role", "→", "User", "[red]no[/red]", ":smile:", "<svg", "onload=x>"]
 
 
 def test_what_grows_is_shown_by_its_last_lines() -> None:
@@ -143,12 +142,9 @@ class TestAtATerminal:
         assert terminal.end() == 130
         assert "The round failed (cancelled)" in terminal.text
         assert terminal.text.rstrip().endswith("The round was cancelled.\x1b[0m")
-        shown = json.loads(house.here("show", "mine", "--json").stdout)
-        assert [each["reason"] for each in shown["rounds"]] == ["cancelled"]
+        assert [each["reason"] for each in house.rounds("mine")] == ["cancelled"]
 
-    def test_a_second_ctrl_c_gives_the_terminal_back_at_once(
-        self, house: House, terminals: list[Terminal]
-    ) -> None:
+    def test_a_second_ctrl_c_gives_the_terminal_back_at_once(self, house: House, terminals: list[Terminal]) -> None:
         team = house.team('[[role]]\ntype = "stubborn"\n[limits]\ngrace_s = 3600\n')
         terminal = Terminal(house, "ask", "hello", "--team", team)
         terminals.append(terminal)

@@ -1,12 +1,13 @@
+# ruff: noqa: ASYNC110, ASYNC220, ASYNC240
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -48,10 +49,11 @@ def _kernel_processes(folder: Path) -> list[psutil.Process]:
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("sandbox", [True, False])
@@ -111,7 +113,7 @@ async def test_a_killed_runtime_takes_its_kernels_along_and_the_next_one_tidies_
         assert runtime.stdout is not None
         assert runtime.stdout.readline() == b"up\n"
         assert _kernel_processes(temporary)
-        time.sleep(3)
+        await anyio.sleep(3)
         runtime.send_signal(signal.SIGKILL)
     with anyio.fail_after(20):
         while _kernel_processes(temporary):

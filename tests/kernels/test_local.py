@@ -1,3 +1,4 @@
+# ruff: noqa: ASYNC110, ASYNC240
 from __future__ import annotations
 
 import re
@@ -52,7 +53,7 @@ async def test_variables_stay_and_a_cell_that_ends_in_a_semicolon_changes_nothin
 async def test_pandas_numpy_and_pyplot_are_there(either: Callable) -> None:
     done = await either("(pd.__name__, np.__name__, plt.__name__)")
     assert done.output == "('pandas', 'numpy', 'matplotlib.pyplot')"
-    assert "40" in (await either("pd.Series(range(40))")).output
+    assert "39    39" in (await either("pd.Series(range(40))")).output
 
 
 async def test_a_long_value_is_cut(either: Callable) -> None:
@@ -83,7 +84,9 @@ async def test_plots_and_displayed_images_become_artifacts(either: Callable) -> 
     assert kept.read_bytes().startswith(b"\x89PNG")
     assert kept.name.removesuffix(".png") == done.artifacts[0].sha256
     assert done.artifacts[0].name == f"{done.execution_id}-display-0.png"
-    svg = await either("from IPython.display import SVG, display\ndisplay(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))")
+    svg = await either(
+        "from IPython.display import SVG, display\ndisplay(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>'))"
+    )
     assert [artifact.mime for artifact in svg.artifacts] == ["image/svg+xml"]
 
 
@@ -100,7 +103,8 @@ async def test_ten_thousand_images_are_cut_to_a_hundred(either: Callable) -> Non
 
 async def test_new_and_changed_files_become_artifacts_but_no_dot_files_links_or_pipes(either: Callable) -> None:
     done = await either(
-        "import os\nos.makedirs('out', exist_ok=True)\nopen('out/a.csv', 'w').write('a')\nopen('.hidden', 'w').write('x')\n"
+        "import os\nos.makedirs('out', exist_ok=True)\n"
+        "open('out/a.csv', 'w').write('a')\nopen('.hidden', 'w').write('x')\n"
         "os.mkfifo('pipe')\nos.symlink('/etc/passwd', 'link.txt')\nos.symlink('/', 'root')"
     )
     assert [(artifact.name, artifact.mime) for artifact in done.artifacts] == [("out/a.csv", "text/csv")]
@@ -183,7 +187,7 @@ async def test_a_cell_that_runs_too_long_is_interrupted_and_variables_stay(walle
 
 async def test_a_cell_that_ignores_its_interruption_is_killed_with_its_kernel(doomed: Callable) -> None:
     await doomed("kept = 5")
-    done = await doomed("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {2})\nwhile True: pass", timeout_s=0.5)
+    done = await doomed("import signal; signal.signal(2, signal.SIG_IGN)\nwhile True: pass", timeout_s=0.5)
     assert done.outcome == "timeout"
     assert "variables are gone" in done.error
     assert (await doomed("'kept' in globals()")).output == "False"
@@ -213,7 +217,9 @@ async def test_cells_run_in_the_order_in_which_they_were_given(walled: Callable)
     assert (await walled("order")).output == "[0, 1, 2, 3, 4]"
 
 
-async def test_a_workspace_that_grows_too_large_stops_its_cell(doomed: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_workspace_that_grows_too_large_stops_its_cell(
+    doomed: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("roles_runtime.kernels.local.MAX_WORKSPACE_BYTES", 1 << 20)
     done = await doomed("import time\nopen('big', 'wb').write(bytes(4 << 20))\ntime.sleep(60)")
     assert done.outcome == "error"

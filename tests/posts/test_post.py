@@ -92,7 +92,7 @@ _MUTATORS: dict[str, Callable[[Post], object]] = {
     "list clear": lambda post: post.attachment_list.clear(),  # type: ignore[attr-defined]
     "list sort": lambda post: post.attachment_list.sort(key=str),  # type: ignore[attr-defined]
     "list reverse": lambda post: post.attachment_list.reverse(),  # type: ignore[attr-defined]
-    "list item": lambda post: post.attachment_list.__setitem__(0, None),  # type: ignore[attr-defined]
+    "list item": lambda post: post.attachment_list.__setitem__(0, None),  # type: ignore[index]
     "list del": lambda post: post.attachment_list.__delitem__(0),  # type: ignore[attr-defined]
     "attachment content": lambda post: setattr(post.attachment_list[0], "content", "x"),
     "attachment type": lambda post: setattr(post.attachment_list[0], "type", "plan"),

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from roles_runtime.apps.assemble import make_runtime
 from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Interrupted, Patience, exit_status
 from roles_runtime.apps.notices import Notices, tell
-from roles_runtime.apps.plain import PlainView
+from roles_runtime.apps.plain import PlainView, print_json
 from roles_runtime.apps.shown import NoView, View, failure_line, round_document
-from roles_runtime.apps.text import json_text
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import Event
 from roles_runtime.runtime.session import Session
@@ -52,7 +51,7 @@ async def ask_once(
         except Interrupted as interrupted:
             return exit_status(interrupted.number)
         if as_json:
-            print(json_text({"session_id": session.id, **round_document(record)}), flush=True)
+            print_json({"session_id": session.id, **round_document(record)})
             if failure := failure_line(record):
                 tell(failure)
     if patience.number:
@@ -75,14 +74,22 @@ async def ask_and_show(
     Raises:
         RolesError: the question could not be asked.
         Interrupted: a signal came before the round began.
+        OSError: what is shown could not be written; the round went on to its end, and stands in the store.
     """
+    lost: list[OSError] = []
 
     def take(event: Event) -> None:
         notices.take(event)
-        view.take(event)
+        try:
+            if not lost:
+                view.take(event)
+        except OSError as error:
+            lost.append(error)
 
     with view:
         record = await patience.ask(partial(session.ask, question, files=files, on_event=take), signals)
+        if lost:
+            raise lost[0]
         view.end(record)
     return record
 

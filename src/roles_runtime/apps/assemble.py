@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import cast
 
@@ -65,19 +66,23 @@ def make_kernels(config: Config) -> Kernels | None:
     """The kernels of the configuration, not opened yet; None where it wants none.
 
     Raises:
-        ConfigError: no such kind is installed.
+        ConfigError: no such kind is installed, or it takes other options.
     """
-    kind = config.settings.kernel.type
+    settings = config.settings.kernel
+    kind = settings.type
     if kind == NO_KERNEL:
         return None
     try:
         maker = cast("type[Kernels]", load("kernel", kind))
-        return maker()
     except PluginNotFoundError as error:
         problem = f"there is no kernel named {kind!r}; {suggestion(kind, (*error.known, NO_KERNEL))}"
         raise config.wrong(("kernel", "type"), problem) from error
     except PluginLoadError as error:
         raise config.wrong(("kernel", "type"), str(error)) from error
+    for name in settings.options:
+        if name not in inspect.signature(maker).parameters:
+            raise config.wrong(("kernel", name), f"{kind!r} takes no {name!r}.")
+    return maker(**settings.options)
 
 
 def make_data_dir(config: Config) -> Path:

@@ -15,7 +15,7 @@ from anyio import to_thread
 from roles_runtime.apps.asking import ask_and_show, best_view
 from roles_runtime.apps.assemble import make_data_dir, make_runtime
 from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Interrupted, Patience, exit_status, on_signals
-from roles_runtime.apps.lines import ReadLine, is_terminal, prompt_lines, stream_lines
+from roles_runtime.apps.lines import ReadLine, is_terminal, no_lines, prompt_lines, stream_lines
 from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.reading import print_sessions
 from roles_runtime.apps.text import one_line
@@ -51,7 +51,7 @@ async def chat(config: Config, *, session_id: str | None, unsafe_no_sandbox: boo
         if at_terminal:
             read = prompt_lines(make_data_dir(config) / "history", [word.split()[0] for word in HELP])
         else:
-            read = stream_lines(sys.stdin.fileno())
+            read = no_lines if sys.stdin is None else stream_lines(sys.stdin.fileno())
         talk = Chat(session, read)
         talk.notices.tell_models()
         if at_terminal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -89,8 +90,10 @@ def ask(
     def work(config: Config) -> Coroutine[object, object, int]:
         from roles_runtime.apps.asking import ask_once
 
+        # Bytes of the command line that are no UTF-8 come as halves of surrogate pairs, which nothing can keep.
+        text = question.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return ask_once(
-            config, question, file or (), session_id=session, as_json=as_json, unsafe_no_sandbox=unsafe_no_sandbox
+            config, text, file or (), session_id=session, as_json=as_json, unsafe_no_sandbox=unsafe_no_sandbox
         )
 
     _run(work, team, model, store, data_dir, verbose=verbose)
@@ -152,8 +155,12 @@ def doctor(
 
 def main() -> None:
     """The entry point of ``roles-runtime`` and ``python -m roles_runtime``."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Whoever started us closed it.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
             # A terminal that can not show a character gets its code instead of an error.
             stream.reconfigure(errors="backslashreplace")
     app(prog_name="roles-runtime")
@@ -189,4 +196,18 @@ def _run(
         status = 2
     except KeyboardInterrupt:
         status = 130
+    except OSError as error:
+        # Whoever reads our output went away, which is theirs to do; or the machine refused something.
+        status = 141 if isinstance(error, BrokenPipeError) else 2
+        if status == 2:
+            tell(f"Error: {one_line(str(error), 2000)}")
+        _let_go_of_stdout()
     raise typer.Exit(status)
+
+
+def _let_go_of_stdout() -> None:
+    """Keeps Python from complaining at its end about what it can not write."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 import structlog
 from platformdirs import user_data_path
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -90,9 +90,19 @@ class KernelSettings(_Section):
 
     Attributes:
         type: An installed kind, or ``none`` for a team that runs no code.
+        idle_s: How long a kernel that runs nothing is kept; the kind's own where left out.
+        max_live: How many run at most; the kind's own where left out.
     """
 
     type: str = "local"
+    idle_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_live: int | None = Field(default=None, ge=1)
+
+    @property
+    def options(self) -> dict[str, float | int]:
+        """What its maker is told beside."""
+        given = {"idle_s": self.idle_s, "max_live": self.max_live}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class TelemetrySettings(_Section):

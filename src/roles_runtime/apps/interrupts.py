@@ -19,7 +19,7 @@ TERMINATE = (signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h"
 
 
-class Interrupted(BaseException):
+class Interrupted(Exception):
     """A signal came before there was a round to end."""
 
     def __init__(self, number: int) -> None:
@@ -62,10 +62,11 @@ class Patience:
 
 @contextmanager
 def on_signals(handler: Callable[[int], None], signals: Sequence[int]) -> Iterator[None]:
-    """Calls the handler in the event loop when one of these signals comes."""
+    """Calls the handler in the event loop when one of these signals comes; one that is ignored (nohup) stays so."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in signals}
-    for number in signals:
+    before = {number: previous for number, previous in before.items() if previous is not signal.SIG_IGN}
+    for number in before:
         loop.add_signal_handler(number, handler, number)
     try:
         yield
@@ -82,7 +83,8 @@ def exit_status(number: int) -> int:
 
 def end_at_once(number: int) -> None:
     """Ends the process without waiting for anything. What was acknowledged is in the store."""
-    if sys.stderr.isatty():
-        sys.stderr.write(_SHOW_CURSOR)
-        sys.stderr.flush()
+    # Not sys.stderr: a live display stands before it, and would draw itself once more.
+    if sys.__stderr__ is not None and sys.__stderr__.isatty():
+        sys.__stderr__.write(_SHOW_CURSOR)
+        sys.__stderr__.flush()
     os._exit(exit_status(number))

@@ -80,6 +80,10 @@ def stream_lines(descriptor: int) -> ReadLine:
     return read
 
 
+async def no_lines() -> None:
+    """The end at once: there is no stdin."""
+
+
 def is_terminal() -> bool:
     """Whether a person sits at both ends."""
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from textwrap import indent
 from types import TracebackType
 from typing import Self, TextIO
 
 from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, sections
-from roles_runtime.apps.text import shortened
+from roles_runtime.apps.text import json_text, shortened
+from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Round
 from roles_runtime.posts.event import Event, PostSent
 from roles_runtime.posts.post import Post
@@ -89,3 +91,9 @@ def round_lines(record: Round) -> Iterator[str]:
                 yield f"  [{shortened(attachment.type)}]"
                 yield from (f"    {line}".rstrip() for line in content.splitlines())
     yield from end_lines(record)
+
+
+def print_json(document: Json) -> None:
+    """Prints a document as one line on stdout, whatever its encoding can hold."""
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    print(json_text(document, ascii_only=ascii_only), flush=True)

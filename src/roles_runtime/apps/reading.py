@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roles_runtime.apps.assemble import make_store
-from roles_runtime.apps.plain import round_lines
+from roles_runtime.apps.plain import print_json, round_lines
 from roles_runtime.apps.shown import round_document
-from roles_runtime.apps.text import json_text, one_line
+from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Conversation
@@ -29,7 +29,7 @@ async def list_sessions(config: Config, *, as_json: bool) -> int:
     async with make_store(config) as store:
         found = await store.sessions()
     if as_json:
-        print(json_text([_document(each) for each in found]))
+        print_json([_document(each) for each in found])
         return 0
     print_sessions(found)
     return 0
@@ -71,7 +71,7 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
         _draw(conversation, svg)
     elif as_json:
         rounds: list[Json] = [{**round_document(each)} for each in conversation.rounds]
-        print(json_text({"session_id": session_id, "rounds": rounds}))
+        print_json({"session_id": session_id, "rounds": rounds})
     else:
         print("\n".join(conversation_lines(conversation)))
     return 0

@@ -137,7 +137,7 @@ def render_post(post: Post) -> RenderableType:
     head = Text.assemble((sender, "bold cyan"), " → ", (recipient, "bold magenta"))
     is_answer = post.send_to == USER
     parts = [Padding(_render(part, is_answer=is_answer), (0, 0, 0, 2)) for part in sections(post)]
-    return Padding(Group(head, *parts), (0, 0, 1, 0))
+    return Group(head, *parts, Text())
 
 
 def render_end(record: Round) -> Iterator[RenderableType]:

@@ -30,6 +30,18 @@ def total_bytes(folder: int) -> int:
     return sum(status.st_blocks * 512 for _, status in _walk(folder, "", MAX_DEPTH, hidden=True))
 
 
+def bytes_below(folder: Path) -> int:
+    """What all in a folder takes on the disk; nothing where there is none."""
+    try:
+        descriptor = os.open(folder, _FOLDER)
+    except OSError:
+        return 0
+    try:
+        return total_bytes(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _walk(folder: int, prefix: str, depth: int, *, hidden: bool) -> Iterator[tuple[str, os.stat_result]]:
     try:
         names = os.listdir(folder)

@@ -58,7 +58,8 @@ class Kernel(Protocol):
 
         Raises:
             KernelLostError: the kernel that held the session's variables is gone since the last cell; the next
-                call starts a new one. Raised once a loss, before anything ran.
+                call starts a new one. Raised once a loss, before anything ran, and only where no Execution told of
+                it: one that is ``lost``, or a ``timeout`` whose error says that the kernel was lost, has.
             KernelError: no kernel could be started; the subclass says why and how to mend it.
         """
         ...

@@ -10,8 +10,9 @@ from typing import Self, TypeVar
 import anyio
 import anyio.abc
 
-from roles_runtime.errors import KernelError, KernelLostError, SandboxUnavailableError
+from roles_runtime.errors import KernelError, KernelLostError, SandboxUnavailableError, WorkspaceError
 from roles_runtime.kernels.cell import Cell
+from roles_runtime.kernels.folder import bytes_below
 from roles_runtime.kernels.harvest import keep_all
 from roles_runtime.kernels.kernel import Execution
 from roles_runtime.kernels.live import LiveKernel
@@ -151,6 +152,8 @@ class LocalKernels:
             for kernel in list(self._kernels.values()):
                 if kernel.is_idle and (kernel.last_used < before or kernel.is_dead):
                     await kernel.drop(f"it idled for {self._idle_s:g} s")
+                elif kernel.is_idle:
+                    await kernel.drop_if_outgrown()
 
 
 class LocalKernel:
@@ -218,12 +221,26 @@ class LocalKernel:
     async def _watch_size(self, live: LiveKernel, cell: Cell) -> None:
         while True:
             await anyio.sleep(_WATCH_S)
-            size = await _in_thread(self._workspace.total_bytes)
+            size = await _in_thread(lambda: self._size_of(live))
             if size > MAX_WORKSPACE_BYTES:
-                limit = MAX_WORKSPACE_BYTES >> 20
-                cell.judge("error", f"The cell was stopped: the workspace holds {size >> 20} MiB of {limit} MiB.")
+                cell.judge("error", f"The cell was stopped: {_too_much(size)}.")
                 await live.stop(cell)
                 return
+
+    def _size_of(self, live: LiveKernel) -> int:
+        """All that it can fill on the host: the workspace, and the folder of its sockets."""
+        try:
+            return self._workspace.total_bytes() + bytes_below(live.process.home.ipc)
+        except WorkspaceError:
+            return 0
+
+    async def drop_if_outgrown(self) -> None:
+        """What a cell left running may fill the disk between cells, too."""
+        live = self._live
+        if live is not None:
+            size = await _in_thread(lambda: self._size_of(live))
+            if size > MAX_WORKSPACE_BYTES and self.is_idle and self.last_used < time.monotonic() - _TIDY_S:
+                await self.drop(_too_much(size))
 
     async def drop(self, reason: str, *, told: bool = False) -> None:
         """Ends the kernel behind it; unless the role knows already, the next cell tells of the loss."""
@@ -240,6 +257,10 @@ class LocalKernel:
             await self._live.aclose("the session was closed")
         async with self._turn:
             await self.drop("the session was closed", told=True)
+
+
+def _too_much(size: int) -> str:
+    return f"the workspace holds {size >> 20} MiB, and {MAX_WORKSPACE_BYTES >> 20} MiB are allowed; delete some files"
 
 
 async def _in_thread(call: Callable[[], _T]) -> _T:

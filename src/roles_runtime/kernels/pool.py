@@ -37,7 +37,6 @@ class Warming:
         self.sandbox = sandbox
         self.folder = parent / f"{_SPARE}{token_hex(8)}"
         self.live: LiveKernel | None = None
-        self.uid = 0
         self.settled = anyio.Event()
         self.failure: KernelError | None = None
         self.scope = anyio.CancelScope()
@@ -86,21 +85,31 @@ class Pool:
             KernelError: it could not be started, or not be given the workspace.
         """
         parent = workspace.root.absolute().parent
-        warming, self._spare = self._spare, None
-        if warming is None or not warming.fits(sandbox, parent):
-            if warming is not None:
-                warming.scope.cancel()
-            warming = self._begin(sandbox, parent)
+        spare, self._spare = self._spare, None
+        if spare is not None and not spare.fits(sandbox, parent):
+            spare.scope.cancel()
+            spare = None
+        live = await self._settle(spare, workspace) if spare is not None else None
+        if live is None:
+            live = await self._settle(self._begin(sandbox, parent), workspace)
+        if live is None:
+            raise KernelError("The kernel ended as soon as it was up.")
+        if self._tasks is not None:
+            self._tasks.start_soon(self._refill, sandbox, parent)
+        return live
+
+    async def _settle(self, warming: Warming, workspace: Workspace) -> LiveKernel | None:
+        """Waits until it is up and gives it the workspace; None where it died meanwhile."""
         try:
             await warming.settled.wait()
-            if warming.failure is not None or warming.live is None or warming.live.dead:
-                raise warming.failure or KernelError("The kernel ended while it waited to be used.")
-            await _bind(workspace, warming)
+            if warming.failure is not None:
+                raise warming.failure
+            if warming.live is None or warming.live.dead:
+                return None
+            await _bind(workspace, warming.folder, warming.live)
         except BaseException:
             warming.scope.cancel()
             raise
-        if self._tasks is not None:
-            self._tasks.start_soon(self._refill, sandbox, parent)
         return warming.live
 
     async def _refill(self, sandbox: Sandbox | None, parent: Path) -> None:
@@ -157,11 +166,9 @@ class Pool:
         return LiveKernel(KernelProcess(home, warming.folder, warming.sandbox), self._context)
 
 
-async def _bind(workspace: Workspace, warming: Warming) -> None:
-    live = warming.live
-    assert live is not None
+async def _bind(workspace: Workspace, folder: Path, live: LiveKernel) -> None:
     try:
-        await anyio.to_thread.run_sync(workspace.adopt, warming.folder, live.process.home.uid)
+        await anyio.to_thread.run_sync(workspace.adopt, folder, live.process.home.uid)
     except WorkspaceError as error:
         raise KernelError(f"The kernel could not be given the workspace: {error}") from error
 

@@ -31,7 +31,7 @@ _FREE_UIDS = range(1_879_048_192, 2_147_483_647)
 _SYSTEM_FOLDERS = ("lib", "lib32", "lib64", "bin", "sbin")
 _SYSTEM_FILES = ("fonts", "localtime", "ld.so.cache", "alternatives")
 _BWRAP_PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap")
-_FAR_LESS_THREADS = str(min(4, os.cpu_count() or 1))
+_THREADS = str(min(4, os.cpu_count() or 1))
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -181,7 +181,7 @@ def python_command(sources: Path) -> list[str]:
 
 def bare_environment(home: str) -> dict[str, str]:
     """All that a kernel's environment holds."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), _FAR_LESS_THREADS)
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), _THREADS)
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",

@@ -48,28 +48,33 @@ class Journal:
             StoreError: none was written.
         """
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        await self._write(
-            tuple(Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1))
-        )
-
-    async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
-        """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
-        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        await self._write(
-            (
-                Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
-                Entry(seq + 2, turn_id, now, finished, traceparent),
-            )
-        )
-
-    async def _write(self, entries: tuple[Entry, ...]) -> None:
         # The places are taken before the wait: appends of one session are under way side by side, in this order.
-        self.seq += len(entries)
+        self.seq = seq + len(events)
+        entries = [Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)]
         try:
             await self._store.append(self._session_id, entries)
         except Exception:
             self.broken = True
             raise
         if self._listeners.watchers:
-            for entry in entries:
-                self._listeners.tell(entry)
+            self._tell(entries)
+
+    async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
+        """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
+        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        self.seq = seq + 2
+        entries = (
+            Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
+            Entry(seq + 2, turn_id, now, finished, traceparent),
+        )
+        try:
+            await self._store.append(self._session_id, entries)
+        except Exception:
+            self.broken = True
+            raise
+        if self._listeners.watchers:
+            self._tell(entries)
+
+    def _tell(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            self._listeners.tell(entry)

@@ -113,6 +113,9 @@ class Shell(ZMQInteractiveShell):
     displayhook_class = Type(Hook)
     display_pub_class = Type(Publisher)
 
+    def ask_exit(self) -> None:
+        """Nothing: a cell that ends with exit() is done, its session is not."""
+
 
 class Kernel(IPythonKernel):
     """A kernel whose cells have whole streams and a trace context of their own."""
@@ -185,6 +188,13 @@ class App(IPKernelApp):
         super().init_io()
         sys.stdout.__class__ = sys.stderr.__class__ = CappedStream
 
+    def quieten(self) -> None:
+        """What is written to the descriptors is published, and from now on echoed to nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in self.kernel.streams:
+            os.dup2(nowhere, stream._original_stdstream_copy)
+        os.close(nowhere)
+
     def init_kernel(self) -> None:
         """The kernel, which keeps the streams."""
         super().init_kernel()
@@ -252,4 +262,5 @@ def serve(address: str, key: str, parent: int) -> None:
     app.shell.display_formatter.active_types = SHOWN_TYPES
     preload(app.shell)
     logging.getLogger().addHandler(LogHandler(app.shell.display_pub))
+    app.quieten()
     app.start()

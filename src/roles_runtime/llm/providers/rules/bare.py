@@ -8,6 +8,7 @@ from roles_runtime.llm.providers.rules.clauses import plain_group
 from roles_runtime.llm.providers.rules.frame import Frame, sort
 from roles_runtime.llm.providers.rules.query import Measure, Query
 from roles_runtime.llm.providers.rules.reduce import only
+from roles_runtime.llm.providers.rules.superlatives import ranked_by_column
 
 
 def bare_column(frame: Frame) -> Query | None:
@@ -23,23 +24,30 @@ def bare_column(frame: Frame) -> Query | None:
             return None
         return _bare_by_group(frame, column)
     extreme = frame.schema.extreme_of(column)
+    if frame.schema.whole_years(column) and not frame.schema.dated(column) and not frame.filters:
+        return frame.query("distinct", columns=(column,))
     if frame.schema.numeric(column):
         if extreme and not frame.sorts:
             return frame.query("aggregate", measures=(Measure("max" if extreme == "max" else "min", column),))
         return _lookup(frame, column)
     order, descending = sort(frame)
+    if order and order != column and frame.schema.category(column) and frame.schema.numeric(order):
+        return ranked_by_column(frame, frame.core[-1], order, descending, 0)
     if order not in (None, "", column):
         return None
     return frame.query("distinct", columns=(column,), order=order, descending=descending)
 
 
 def _lookup(frame: Frame, column: str) -> Query | None:
-    """``the price of AAPL in March 2008``: the values in the rows that a value or date picks out."""
+    """``the price of AAPL in March 2008``: the values in the rows that a value or date picks out, or their sum."""
+    compared = any(each.column == column for each in frame.filters)
+    if frame.sorts or compared or not frame.filters:
+        return None
+    if frame.schema.additive(column):
+        return frame.query("aggregate", measures=(Measure("sum", column),))
     one_day = any(each.part == "date" and len(set(each.values)) == 1 for each in frame.filters)
     picked = any(each.op == "==" and not each.part for each in frame.filters)
-    if frame.sorts or not (
-        one_day or frame.schema.one_row(frame.filters) or (picked and not frame.schema.additive(column))
-    ):
+    if not (one_day or picked or frame.schema.one_row(frame.filters)):
         return None
     return frame.query("rows", columns=(column,))
 
@@ -62,6 +70,8 @@ def _series(frame: Frame, column: str) -> Query | None:
     time = frame.groups[0]
     others = frame.groups[1:]
     picked = any(each.op == "==" and not each.part for each in frame.filters)
+    if frame.schema.additive(column):
+        return frame.query("aggregate", measures=(Measure("sum", column),), groups=frame.groups)
     if time.part or others or picked or not frame.schema.repeats(time.column):
         return frame.query("aggregate", measures=(Measure("mean", column),), groups=frame.groups)
     return None

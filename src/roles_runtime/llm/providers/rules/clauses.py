@@ -36,7 +36,15 @@ def _count_of_column(schema: Schema, items: Items) -> Items | None:
         return (Item("m", measure=(Measure("nunique", column),)),)
     if schema.additive(column):
         return (Item("m", measure=(Measure("sum", column),)),)
+    if schema.whole_years(column):
+        part: Part = "year" if schema.dated(column) else ""
+        return (Item("m", measure=(Measure("nunique", column, part),)),)
     return None
+
+
+def _count_after_column(schema: Schema, items: Items) -> Items | None:
+    """``城市有多少个``: in Chinese the column may stand first."""
+    return _count_of_column(schema, items) if items[-1].arg == "zh" and schema.category(items[0].column) else None
 
 
 def _count_of_parts(schema: Schema, items: Items) -> Items | None:
@@ -73,9 +81,10 @@ MEASURE_RULES: tuple[Rule, ...] = (
     rule("U? (?<!O) O C", _operations),
     rule("(?<![BZXO]) C (?: &+ C)* O (?: &+ O)* (?!&*[CO])", _operations),
     rule("(?<!O) C O (?: &+ O)* (?!&*[CO])", _operations),
-    rule("H D C | D C H", _distinct_count),
+    rule("H D C | D C H | (?<!B) C H D", _distinct_count),
     rule("H R (?! &? [JI] | R ) | (?<![B&]) R H", _count_of_rows),
     rule("H C (?![OSMIR])", _count_of_column),
+    rule("(?<![BO]) C H (?![OSMIR])", _count_after_column),
     rule("H P", _count_of_parts),
     rule("U C", _amount),
     rule("H (?= f* (?:[Bpg@] | $) )", _count_of_rows),
@@ -118,6 +127,11 @@ def _sorted_by_amount(schema: Schema, items: Items) -> Items | None:
 
 def _sort_entity(schema: Schema, items: Items) -> Items | None:
     """``sort the regions by total sales``: the regions stay, as what is told apart."""
+    entity, by = items[1], only(items, "mC")[-1]
+    if by.letter == "C" and (
+        entity.letter != "C" or not schema.category(entity.column) or not schema.numeric(by.column)
+    ):
+        return None
     reduced = _sorted_by(schema, items[:1] + items[2:])
     return None if reduced is None else (items[1], *reduced)
 
@@ -167,7 +181,7 @@ CLAUSE_RULES: tuple[Rule, ...] = (
     rule("T N? B [mC]", _rank),
     rule("N? S N? [CPR] B [mC]", _rank),
     rule("B J", lambda schema, items: (items[1],)),
-    rule("Z [CP] B? m (?: &? z )?", _sort_entity),
+    rule("Z [CP] (?: B? m | B C ) (?: &? z )?", _sort_entity),
     rule("Z R? B? [mC] (?: &? z | (?!&+[CmO]) )", _sorted_by),
     rule("(?<!m) B [mC] &? z Z? | (?<!m) B [mC] Z", _sorted_by_amount),
     rule("Z? &? z Z? | Z", _sorted_by),

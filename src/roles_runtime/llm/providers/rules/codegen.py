@@ -19,30 +19,18 @@ _PARTS = {
 }
 
 
-def write_code(query: Query, schema: Schema, *, mixed_dates: bool = False) -> str:
+def write_code(query: Query, schema: Schema) -> str:
     """The Python cell that answers the query; its last expression is the answer.
 
-    Args:
-        query: What is asked.
-        schema: Of its file.
-        mixed_dates: Read each date by itself, for a column in which they are written in several ways.
+    Columns of dates come as dates from the file's own ``read_call``.
     """
     lines = ["import pandas as pd"]
     if query.plot is not None:
         lines.append("import matplotlib.pyplot as plt")
     lines += ["", f"df = {schema.file.read_call}"]
-    how = ", format='mixed'" if mixed_dates else ""
-    lines += [f"df[{column!r}] = pd.to_datetime(df[{column!r}]{how})" for column in dated_columns(query, schema)]
     lines += [f"df = df[{_condition(each, schema)}]" for each in query.filters]
     lines += _answer(query, schema)
     return "\n".join(lines) + "\n"
-
-
-def dated_columns(query: Query, schema: Schema) -> list[str]:
-    """The columns of dates that are compared, grouped or sorted."""
-    used = [each.column for each in query.filters] + [each.column for each in query.groups]
-    used += [each.column for each in query.measures] + ([query.order] if query.order else [])
-    return [column for column in dict.fromkeys(used) if column and schema.dated(column)]
 
 
 def _condition(filter: Filter, schema: Schema) -> str:
@@ -95,8 +83,9 @@ def _answer(query: Query, schema: Schema) -> list[str]:
 def _aggregate(query: Query, schema: Schema) -> list[str]:
     if not query.groups:
         return [_plain_measures(query.measures)]
-    lines = [f"groups = df.groupby([{', '.join(_key(group) for group in query.groups)}])"]
-    value = f"groups{_grouped(query.measures)}"
+    keys = [_key(group) for group in query.groups]
+    grouped = f"df.groupby({keys[0] if len(keys) == 1 else '[' + ', '.join(keys) + ']'})"
+    lines, value = _grouped(grouped, query.measures)
     if query.order is None and query.groups[0].part == "weekday":
         return [*lines, f"values = {value}", _in_week_order(query)]
     return [*lines, *_ordered(value, query)]
@@ -120,18 +109,16 @@ def measure_name(measure: Measure) -> str:
     return f"{measure.op} {measure.column}".strip()
 
 
-def _grouped(measures: tuple[Measure, ...]) -> str:
+def _grouped(grouped: str, measures: tuple[Measure, ...]) -> tuple[list[str], str]:
+    """The lines before, and the expression: a column of values, or a table with one column a measure."""
     if len(measures) == 1:
-        (measure,) = measures
-        if measure.op == "count":
-            return ".size()"
-        # the sum of nothing but gaps is no zero
-        return f"[{measure.column!r}].{measure.op}({'min_count=1' if measure.op == 'sum' else ''})"
-    pairs = []
-    for measure in measures:
-        of = ".size()" if measure.op == "count" else f"[{measure.column!r}].{measure.op}()"
-        pairs.append(f"{measure_name(measure)!r}: groups{of}")
-    return f".pipe(lambda groups: pd.DataFrame({{{', '.join(pairs)}}}))"
+        return [], f"{grouped}{_of_group(measures[0])}"
+    pairs = ", ".join(f"{measure_name(measure)!r}: groups{_of_group(measure)}" for measure in measures)
+    return [f"groups = {grouped}"], f"pd.DataFrame({{{pairs}}})"
+
+
+def _of_group(measure: Measure) -> str:
+    return ".size()" if measure.op == "count" else f"[{measure.column!r}].{measure.op}()"
 
 
 def _key(group: Group) -> str:

@@ -11,12 +11,14 @@ from roles_runtime.llm.providers.rules.frame import Builder, Frame, entity_group
 from roles_runtime.llm.providers.rules.query import Filter, Kind, Measure, Query
 from roles_runtime.llm.providers.rules.reduce import letters, only
 from roles_runtime.llm.providers.rules.superlatives import (
+    bare_extreme,
     best_group,
     best_of_groups,
     column_top,
     common,
     extreme,
     most_rows,
+    most_values,
     of_the_extreme_row,
     ranked,
     top_entity,
@@ -24,7 +26,7 @@ from roles_runtime.llm.providers.rules.superlatives import (
 
 
 def _aggregate(frame: Frame) -> Query | None:
-    measures = tuple(each for item in only(frame.core, "m") for each in item.measure)
+    measures = tuple(dict.fromkeys(each for item in only(frame.core, "m") for each in item.measure))
     order, descending = sort(frame)
     if order is not None:
         if not frame.groups:
@@ -57,7 +59,7 @@ def _first_rows(frame: Frame) -> Query | None:
     rows = only(frame.core, "R")
     if number is None or frame.groups or (not numbered and rows and rows[0].arg != "row"):
         return None
-    order, descending = sort(frame)
+    order, descending = sort(frame, "desc" if way == "max" else "asc")
     if order == "":
         return None
     if order is None and way in ("max", "min") and not (rows and rows[0].arg == "row"):
@@ -110,6 +112,8 @@ def _counted_rows(frame: Frame) -> Query | None:
 
 
 def _several_columns(frame: Frame) -> Query | None:
+    if not frame.joined:
+        return None
     if frame.plot is not None:
         return plotted_pair(frame)
     if frame.groups or not (frame.filters or frame.sorts):
@@ -190,7 +194,9 @@ CORES: tuple[tuple[str, Builder], ...] = (
     ("C S T N [CPR]", extreme),
     ("m S T N [CP]", best_group),
     ("C T N? [CR]", column_top),
-    ("C R S C", of_the_extreme_row),
+    ("C S C", most_values),
+    ("N? S", bare_extreme),
+    ("C R S C | C S R C", of_the_extreme_row),
     ("k N? [CPR]? [mC]", ranked),
     ("T [CP]", _first_date),
     ("T N C", column_top),

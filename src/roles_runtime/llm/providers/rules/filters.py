@@ -155,8 +155,8 @@ def _numeric_target(schema: Schema, items: Items, hint: str) -> str | None:
     if named:
         column = named[0].column
         return column if schema.numeric(column) else None
-    if hint:
-        return schema.hinted(hint, "max")
+    if hint or any(item.arg == "age" for item in only(items, "u")):
+        return schema.hinted(hint or "age", "max")
     person = any(item.letter == "R" and item.arg == "person" for item in items)
     return schema.hinted("age", "max") if person and schema.rows_are_people() else None
 
@@ -177,7 +177,8 @@ def _compared(schema: Schema, items: Items) -> Items | None:
 
 def _compared_by_hint(schema: Schema, items: Items) -> Items | None:
     """``older than 35``: the word itself says of what."""
-    return _compared(schema, items) if any(":" in item.arg for item in only(items, "K~")) else None
+    hinted = any(":" in item.arg for item in only(items, "K~")) or any(item.arg == "age" for item in only(items, "u"))
+    return _compared(schema, items) if hinted else None
 
 
 def _compared_again(schema: Schema, items: Items) -> Items | None:

@@ -14,7 +14,7 @@ from roles_runtime.llm.providers.rules.query import Filter, Measure, Op, Query
 from roles_runtime.llm.providers.rules.reduce import letters, only, without
 from roles_runtime.llm.providers.rules.schema import Schema
 from roles_runtime.llm.providers.rules.segments import readings
-from roles_runtime.llm.providers.rules.sense_check import makes_sense
+from roles_runtime.llm.providers.rules.sense_check import in_time_order, makes_sense
 from roles_runtime.llm.providers.rules.tokens import tokenize
 
 _AMBIGUOUS = NotUnderstood(meanings=2)
@@ -71,7 +71,7 @@ def follow(question: str, before: Query, schema: Schema) -> Query | None:
         frame = frame_of(reading.items, schema)
         query = None if frame is None else _changed(frame, before)
         if query is not None and query != before and makes_sense(schema, query):
-            price = reading.cost
+            query, price = in_time_order(schema, query), reading.cost
             if query not in found:
                 found.append(query)
     return found[0] if len(found) == 1 else None

@@ -21,6 +21,7 @@ class Frame(msgspec.Struct, frozen=True):
         core: What is left of the items.
         sorts, groups, filters, plot: The clauses.
         over_time: Whether the group is "over time".
+        joined: Whether columns side by side were joined by "and", "against" and the like.
     """
 
     schema: Schema
@@ -30,6 +31,7 @@ class Frame(msgspec.Struct, frozen=True):
     filters: tuple[Filter, ...]
     plot: PlotKind | None
     over_time: bool
+    joined: bool = True
 
     def query(
         self,

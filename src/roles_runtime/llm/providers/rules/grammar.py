@@ -14,7 +14,7 @@ from roles_runtime.llm.providers.rules.query import PlotKind, Query
 from roles_runtime.llm.providers.rules.reduce import Items, letters, only, reduce_items, without
 from roles_runtime.llm.providers.rules.schema import Schema
 from roles_runtime.llm.providers.rules.segments import Item, readings, unknown_words
-from roles_runtime.llm.providers.rules.sense_check import makes_sense
+from roles_runtime.llm.providers.rules.sense_check import in_time_order, makes_sense
 from roles_runtime.llm.providers.rules.tokens import Token, tokenize
 
 _MOST_TOKENS = 60
@@ -77,12 +77,15 @@ def parse(items: Items, schema: Schema) -> Query | None:
     query = None if frame is None else core_query(frame)
     if query is None or not makes_sense(schema, query):
         return None
+    query = in_time_order(schema, query)
+    if only(items, "c") and not query.groups:
+        return None
     return None if only(items, "x") and not _is_of_amounts(query) else query
 
 
 def frame_of(items: Items, schema: Schema) -> Frame | None:
     """The clauses of one reading and the core that is left of it, or None where they do not go together."""
-    items = without(items, "_x")
+    items = without(items, "_xc")
     if not all(rows_hold(schema, item) for item in only(items, "R")):
         return None
     plots = _plots(items)
@@ -95,7 +98,9 @@ def frame_of(items: Items, schema: Schema) -> Frame | None:
     if letters(items) == "H" and not filters:
         return None
     items = reduce_items(schema, items, MEASURE_RULES)
-    items = without(reduce_items(schema, items, CLAUSE_RULES), "&")
+    items = reduce_items(schema, items, CLAUSE_RULES)
+    joined = "CC" not in letters(items)
+    items = without(items, "&")
     groups = tuple(dict.fromkeys(group for item in items for group in item.groups))
     if len(only(items, "s")) > 1:
         return None
@@ -107,6 +112,7 @@ def frame_of(items: Items, schema: Schema) -> Frame | None:
         filters=filters,
         plot=plot,
         over_time=any(item.arg == "time" for item in only(items, "g")),
+        joined=joined,
     )
 
 

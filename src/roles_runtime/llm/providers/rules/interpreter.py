@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from roles_runtime.llm.providers.rules.choice import Chosen, Unclear, choose
-from roles_runtime.llm.providers.rules.codegen import dated_columns, write_code
+from roles_runtime.llm.providers.rules.codegen import write_code
 from roles_runtime.llm.providers.rules.follow import understand_in_turn
 from roles_runtime.llm.providers.rules.grammar import NotUnderstood
 from roles_runtime.llm.providers.rules.instruction import Instruction
@@ -71,15 +71,10 @@ def _choose(text: str, situation: Situation) -> Chosen | Unclear:
 
 
 def _once_more(chosen: Chosen, attempts: int, problem: str) -> InterpreterReply:
-    """Another way where there is one: never the same code for the same fault."""
+    """The same code only for a new kernel; for any other fault the rules know no other."""
     if attempts == 1 and _KERNEL_GONE in problem:
-        return InterpreterReply(
-            "The kernel is new; the code is whole.", "python", write_code(chosen.query, chosen.schema)
-        )
-    if attempts == 1 and dated_columns(chosen.query, chosen.schema):
-        code = write_code(chosen.query, chosen.schema, mixed_dates=True)
-        return InterpreterReply("The dates may be written in several ways; each is read by itself.", "python", code)
+        code = write_code(chosen.query, chosen.schema)
+        return InterpreterReply("The kernel is new; the code needs nothing that was there before.", "python", code)
     line = next((line.strip() for line in problem.splitlines() if line.strip()), "it gave no reason")
-    return InterpreterReply(
-        "There is no other way to write it.", "text", f"The code failed, and I know no other: {line[:500]}"
-    )
+    text = f"The code failed, and I know no other: {line[:500]}"
+    return InterpreterReply("There is no other way to write it.", "text", text)

@@ -9,8 +9,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from roles_runtime.llm.providers.rules.lexicon_en import CONCEPTS_EN, ENGLISH, SCALES_EN, SYNONYMS_EN, VALUES_EN
-from roles_runtime.llm.providers.rules.lexicon_zh import CHINESE, CONCEPTS_ZH, ROWS_ZH, SCALES_ZH, VALUES_ZH
+from roles_runtime.llm.providers.rules.lexicon_en import ENGLISH, SCALES_EN
+from roles_runtime.llm.providers.rules.lexicon_zh import CHINESE, SCALES_ZH
+from roles_runtime.llm.providers.rules.names_en import CONCEPTS_EN, SYNONYMS_EN, VALUES_EN
+from roles_runtime.llm.providers.rules.names_zh import CONCEPTS_ZH, ROWS_ZH, VALUES_ZH
 from roles_runtime.llm.providers.rules.tokens import keys
 
 Phrase: TypeAlias = tuple[str, ...]
@@ -49,7 +51,7 @@ def lexicon() -> PhraseTable:
     table: dict[Phrase, list[Sense]] = {}
     for kind, arg, phrases in (*ENGLISH, *CHINESE):
         for phrase in _split(phrases):
-            sense = Sense(kind, arg)
+            sense = Sense(kind.rstrip("?"), arg, cost=12 if kind.endswith("?") else 10)
             known = table.setdefault(keys(phrase), [])
             if sense not in known:
                 known.append(sense)
@@ -57,7 +59,7 @@ def lexicon() -> PhraseTable:
 
 
 def _priced(senses: list[Sense]) -> Iterator[Sense]:
-    """A reading that says something comes before one that says nothing; "different regions" are a list before a group."""
+    """A reading that says something comes before one that says nothing, "different" as a list before a group."""
     kinds = {sense.kind for sense in senses}
     for sense in senses:
         empty = sense.kind in ("_", "w", "o") and not kinds <= {"_", "w", "o"}

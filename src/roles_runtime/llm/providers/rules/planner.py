@@ -26,7 +26,8 @@ _ASKS_WHO = frozenset(
     for phrase in (
         "who are you", "what are you", "help", "help me", "what can you do", "hi", "hello", "hey", "are you an llm",
         "are you a llm", "what can i ask", "how do you work", "are you an ai", "are you chatgpt", "what model are you",
-        "which model are you", "你是谁", "帮助", "你能做什么", "你好", "你会什么", "你是什么模型", "你是大语言模型吗", "能问什么", "你是什么",
+        "which model are you", "你是谁", "帮助", "你能做什么", "你好", "你会什么", "你是什么模型", "你是大语言模型吗",
+        "能问什么", "你是什么",
     )
 )  # fmt: skip
 

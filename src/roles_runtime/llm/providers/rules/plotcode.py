@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from roles_runtime.llm.providers.rules.query import Group, Measure, Query
 from roles_runtime.llm.providers.rules.schema import Schema
-from roles_runtime.llm.providers.rules.tokens import name_words
 
 _OPS = {
     "sum": "total",
@@ -43,7 +44,7 @@ def _is_line(query: Query, schema: Schema) -> bool:
     if query.plot in ("line", "bar"):
         return query.plot == "line"
     first = query.groups[0]
-    over_time = schema.dated(first.column) and first.part in ("", "day", "year", "period_month", "period_quarter")
+    over_time = schema.dated(first.column) and first.part not in ("weekday", "week")
     return over_time and query.order is None
 
 
@@ -75,5 +76,5 @@ def group_words(group: Group) -> str:
 
 
 def _file_name(title: str) -> str:
-    words = [word.lower() for word in name_words(title) if word.isascii() and word.isalnum()]
+    words = re.findall(r"[a-z0-9]+", title.lower())
     return ("_".join(words)[:60].strip("_") or "plot") + ".png"

@@ -17,15 +17,59 @@ from roles_runtime.llm.providers.rules.lexicon import (
     translations,
     value_synonyms,
 )
-from roles_runtime.llm.providers.rules.lexicon_en import ADDITIVE_EN
-from roles_runtime.llm.providers.rules.lexicon_zh import ADDITIVE_ZH
+from roles_runtime.llm.providers.rules.names_en import ADDITIVE_EN
+from roles_runtime.llm.providers.rules.names_zh import ADDITIVE_ZH
 from roles_runtime.llm.providers.rules.query import Filter
 from roles_runtime.llm.providers.rules.tokens import keys, lemma, name_words, tokenize
 from roles_runtime.posts.shared import ColumnProfile, FileProfile
 
-_UNITS = frozenset("mm cm m km g kg lb lbs in inch ft usd eur dollar c f mph kmh pct ms sec".split())
-_HEADS = frozenset("length depth width height mass weight date year rate size providing producing service name".split())
-_STEM_NOISE = frozenset("data dataset table file sheet list csv record stat export sample test my".split())
+_UNITS = frozenset(
+    {
+        "mm",
+        "cm",
+        "m",
+        "km",
+        "g",
+        "kg",
+        "lb",
+        "lbs",
+        "in",
+        "inch",
+        "ft",
+        "usd",
+        "eur",
+        "dollar",
+        "c",
+        "f",
+        "mph",
+        "kmh",
+        "pct",
+        "ms",
+        "sec",
+    }
+)
+_HEADS = frozenset(
+    {
+        "length",
+        "depth",
+        "width",
+        "height",
+        "mass",
+        "weight",
+        "rate",
+        "size",
+        "providing",
+        "producing",
+        "service",
+        "name",
+    }
+)
+_STEM_NOISE = frozenset(
+    {"data", "dataset", "table", "file", "sheet", "list", "csv", "record", "stat", "export", "sample", "test", "my"}
+)
+_MEANINGFUL = frozenset({"change", "growth", "rate", "ratio", "share", "difference", "percent", "pct", "percentage"})
+_EVENTS = frozenset({"death", "purchase", "transaction", "event", "visit", "incident", "accident", "order"})
+_DEATHS = ("died", "die", "were killed", "was killed", "killed", "dead", "死亡", "死", "遇难")
 _LABELS = ("name", "title", "label", "model", "名称", "姓名", "名字")
 _COSTS = (10, 11, 12, 14, 15)
 _PERSONAL = frozenset({("first", "name"), ("last", "name"), ("employee",), ("student",), ("patient",), ("姓", "名")})
@@ -92,6 +136,8 @@ class Schema:
         """Whether a number with that unit can be compared to it."""
         if not unit:
             return True
+        if unit == "age":
+            return self.is_kind(name, "age")
         words = {"lb" if word == "lbs" else lemma(word) for word in name_words(name)}
         return unit in words or (unit == "hp" and "horsepower" in words)
 
@@ -119,6 +165,11 @@ class Schema:
     def per_unit(self, name: str) -> bool:
         """Whether it is the price of one piece, and so not what a whole row costs."""
         return "unit" in self._words[name]
+
+    def one_year(self, name: str) -> bool:
+        """Whether all its dates are of one year."""
+        column = self.columns[name]
+        return column.minimum[:4] == column.maximum[:4]
 
     def extreme_of(self, name: str) -> str:
         """``max`` or ``min`` where the column's own name says so, else empty."""
@@ -166,6 +217,10 @@ class Schema:
                         table.setdefault((*phrase, *counted), []).append(Sense("HR", "thing"))
         for phrase in self._file_phrases():
             table.setdefault(phrase, []).append(Sense("_"))
+        if "death" in self._row_nouns():
+            # each row being a death, the verb adds nothing
+            for verb in _DEATHS:
+                table.setdefault(keys(verb), []).append(Sense("_"))
         for phrase, sense in self._value_phrases():
             table.setdefault(phrase, []).append(sense)
         return {phrase: tuple(senses) for phrase, senses in table.items()}
@@ -190,6 +245,8 @@ class Schema:
     def _row_nouns(self) -> Iterator[str]:
         for words in self._words.values():
             if len(words) == 2 and words[1] in ("id", "no", "number"):
+                yield words[0]
+            if len(words) == 2 and words[1] == "date" and words[0] in _EVENTS:
                 yield words[0]
         stem = [word for word in name_words(self.file.name.rsplit("/", 1)[-1].rsplit(".", 1)[0]) if word.isalpha()]
         stem = [word for word in stem if word not in _STEM_NOISE]
@@ -324,7 +381,8 @@ def _without_unit(words: Phrase) -> Phrase:
 
 def _parts(base: Phrase) -> Iterator[tuple[Phrase, int]]:
     for start in range(1, len(base)):
-        yield base[start:], 3
+        if base[start] not in _MEANINGFUL:
+            yield base[start:], 3
     if len(base) > 1 and base[-1] in _HEADS:
         for end in range(1, len(base)):
             yield base[:end], 4

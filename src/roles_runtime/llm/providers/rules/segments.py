@@ -107,7 +107,9 @@ def _spans(
             if _spelled(piece, sense):
                 found.append((length, sense.cost, _items(sense)))
         for sense in lexicon().get(phrase, ()):
-            if not (named and sense.kind == "P"):
+            # "orders" are things; only "order" is what one does to them
+            plural = sense.kind == "Z" and piece[0].text.lower().endswith("s")
+            if not plural and not (named and sense.kind == "P"):
                 found.append((length, sense.cost, _items(sense)))
     return found
 
@@ -128,6 +130,8 @@ def _spelled(piece: tuple[Token, ...], sense: Sense) -> bool:
 
 def _items(sense: Sense) -> tuple[Item, ...]:
     before, last = sense.kind[:-1], sense.kind[-1]
+    if last == "N":
+        return (Item("N", number=int(sense.arg)),)
     return (*(Item(letter) for letter in before), Item(last, sense.arg, sense.column, sense.value))
 
 

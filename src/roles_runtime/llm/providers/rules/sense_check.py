@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from roles_runtime.llm.providers.rules.query import Filter, Query
+import msgspec
+
+from roles_runtime.llm.providers.rules.query import Filter, Group, Part, Query
 from roles_runtime.llm.providers.rules.schema import Schema
 
 _UNION_SAFE = ("sum", "count", "nunique")
@@ -12,6 +14,21 @@ def makes_sense(schema: Schema, query: Query) -> bool:
     """Whether the query means one thing, and can be worked out over this table."""
     checks = (_filters_agree, _unions_are_plain, _things_are_plain, _groups_differ, _order_can_be, _plot_can_be)
     return all(check(schema, query) for check in checks)
+
+
+_PERIODS: dict[str, Part] = {"month": "period_month", "quarter": "period_quarter"}
+
+
+def in_time_order(schema: Schema, query: Query) -> Query:
+    """A picture by month goes on from year to year; a table by month is one of January to December."""
+    if query.plot not in ("line", "auto") or not query.groups:
+        return query
+    first = query.groups[0]
+    part = _PERIODS.get(first.part)
+    one_year = schema.one_year(first.column) or any(each.part == "year" and each.op == "==" for each in query.filters)
+    if part is None or one_year:
+        return query
+    return msgspec.structs.replace(query, groups=(Group(first.column, part), *query.groups[1:]))
 
 
 def _filters_agree(schema: Schema, query: Query) -> bool:

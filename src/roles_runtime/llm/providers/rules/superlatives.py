@@ -60,6 +60,35 @@ def most_rows(frame: Frame) -> Query | None:
     )
 
 
+def most_values(frame: Frame) -> Query | None:
+    """``which continent has the most countries``: the different ones are counted."""
+    sup, columns = only(frame.core, "S")[0], frame.columns()
+    if sup.arg not in ("most", "least") or len(columns) != 2 or frame.groups or frame.sorts:
+        return None
+    if not all(map(frame.schema.category, columns)) or not frame.schema.repeats(columns[0]):
+        return None
+    return frame.query(
+        "aggregate",
+        measures=(Measure("nunique", columns[1]),),
+        groups=(Group(columns[0]),),
+        order="",
+        descending=sup.arg == "most",
+        limit=1,
+    )
+
+
+def bare_extreme(frame: Frame) -> Query | None:
+    """``the oldest Latino``: where rows are people, and a filter says which."""
+    direction, hint = _direction(only(frame.core, "S")[0])
+    number = frame.number()
+    target = frame.schema.hinted(hint, direction) if hint == "age" else None
+    if target is None or number is None or frame.groups or frame.sorts or not frame.schema.rows_are_people():
+        return None
+    valued = any(each.op == "==" and not each.part for each in frame.filters)
+    shown = tuple(dict.fromkeys((*frame.schema.labels(), target)))
+    return _rows_by(frame, shown, target, direction == "max", number) if valued else None
+
+
 def common(frame: Frame) -> Query | None:
     """``the most common weather``, ``the top 3 most frequent names``."""
     groups, number = entity_groups(frame), frame.number()
@@ -164,6 +193,8 @@ def of_the_extreme_row(frame: Frame) -> Query | None:
     """``the price of the car with the highest horsepower``."""
     items = frame.core
     shown, order = items[0].column, items[-1].column
+    if items[1].letter == "S":
+        shown, order = order, shown
     direction, hint = _direction(only(items, "S")[0])
     if frame.groups or frame.sorts or not frame.schema.numeric(order) or shown == order:
         return None

@@ -24,8 +24,32 @@ _PLURALS = {
     "people": "person", "men": "man", "women": "woman", "children": "child", "criteria": "criterion",
     "maxima": "maximum", "minima": "minimum", "averages": "average", "indices": "index", "series": "series",
 }  # fmt: skip
-_KEPT = frozenset("is was has does this its us plus minus versus across always less unless species gas bus".split())
+_KEPT = frozenset(
+    {
+        "is",
+        "was",
+        "has",
+        "does",
+        "this",
+        "its",
+        "us",
+        "plus",
+        "minus",
+        "versus",
+        "across",
+        "always",
+        "less",
+        "unless",
+        "species",
+        "gas",
+        "bus",
+    }
+)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+
+
+_JOINED = re.compile(r"(?<=\d)-(?=[A-Za-z])")
+"""The hyphen of "4-cylinder"."""
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -59,7 +83,8 @@ def lemma(word: str) -> str:
 def tokenize(text: str) -> tuple[Token, ...]:
     """All tokens of a text, in order; nothing of it but white space and underscores is left out."""
     tokens = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).replace("_", " ")):
+    plain = _JOINED.sub(" ", unicodedata.normalize("NFKC", text).replace("_", " "))
+    for match in _TOKEN.finditer(plain):
         kind = match.lastgroup or "sign"
         tokens.append(_token(match.group(), kind))
     return tuple(tokens)

@@ -19,15 +19,16 @@ PROVIDERS = ("openai", "anthropic", "gemini", "zhipu", "doubao", "ollama")
 
 _ABOUT = {
     "en": (
-        "I am no LLM but a small set of fixed rules. I can count rows, give sums, averages, medians, minima and maxima, "
-        "distinct and missing values, the first few by an amount, groups by one or two columns or by parts of a date, "
-        "filters, sorting, correlations, and line, bar, scatter and histogram plots, in English and Chinese. "
+        "I am no LLM but a small set of fixed rules. I can count rows, give sums, averages, medians, minima and "
+        "maxima, distinct and missing values, the first few by an amount, groups by one or two columns or by parts of "
+        "a date, filters, sorting, correlations, and line, bar, scatter and histogram plots, in English and Chinese. "
         "For anything else connect an LLM: `--model provider:name` (providers: {providers})."
     ),
     "zh": (
         "我不是大语言模型，只是一小套固定的规则。我会数行数，求总和、平均值、中位数、最小值和最大值，"
         "不同的值和缺失值，按数值取前几名，按一列或两列或按日期的年、季度、月、星期分组，筛选、排序、相关系数，"
-        "以及折线图、柱状图、散点图和直方图，中英文都行。其他问题请接入大语言模型：`--model provider:name`（provider 可以是：{providers}）。"
+        "以及折线图、柱状图、散点图和直方图，中英文都行。"
+        "其他问题请接入大语言模型：`--model provider:name`（provider 可以是：{providers}）。"
     ),
 }
 _SAY = {
@@ -55,7 +56,10 @@ _SAY = {
         "en": "Nobody in this team runs code; add a CodeInterpreter to it.",
         "zh": "这个团队里没有人能运行代码；请加上 CodeInterpreter。",
     },
-    "empty": {"en": "There is no answer to this in the data: nothing fits.", "zh": "数据里没有这个答案：没有符合条件的行。"},
+    "empty": {
+        "en": "There is no answer to this in the data: nothing fits.",
+        "zh": "数据里没有这个答案：没有符合条件的行。",
+    },
     "file": {"en": "The plot is in {files}.", "zh": "图在 {files}。"},
 }  # fmt: skip
 _OPS_ZH = {
@@ -163,10 +167,12 @@ def _caption_en(query: Query) -> str:
         subject += f" of {joined}"
     if query.groups:
         subject += " by " + " and ".join(group_words(group) for group in query.groups)
-    if query.limit and query.order is not None:
+    if query.kind == "rows" and query.limit and query.order:
+        row = "row" if query.limit == 1 else f"{query.limit} rows"
+        subject = f"The {row} with the {'highest' if query.descending else 'lowest'} {query.order}"
+    elif query.limit and query.order is not None:
         amount = f"{abs(query.limit)} " if abs(query.limit) > 1 else ""
         subject += f", the {amount}{'highest' if query.descending else 'lowest'}"
-        subject += f" by {query.order}" if query.order else ""
     conditions = " and ".join(_condition_en(each) for each in query.filters)
     return f"{subject[:1].upper()}{subject[1:]}" + (f" where {conditions}" if conditions else "")
 
@@ -176,7 +182,7 @@ def _measures_en(query: Query) -> str:
 
 
 def _caption_zh(query: Query) -> str:
-    subject = _KINDS[query.kind][1]
+    subject = "" if query.kind == "aggregate" else _KINDS[query.kind][1]
     if query.kind == "aggregate":
         subject = "、".join(f"{each.column}{'的' if each.column else ''}{_OPS_ZH[each.op]}" for each in query.measures)
     elif query.columns:

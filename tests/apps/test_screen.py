@@ -151,7 +151,7 @@ class TestAtATerminal:
 
         terminal.wait_for("being stubborn")
         terminal.type("\x03")
-        terminal.wait_for("^C")
+        house.wait_until_ended(house.wait_for_session())
         terminal.type("\x03")
 
         assert terminal.end() == 130

@@ -9,12 +9,14 @@ import pytest
 
 from roles_runtime.llm.message import SystemMessage, TextMessage
 from roles_runtime.llm.model import Chunk, Finish, Model, TextChunk
+from roles_runtime.llm.providers.rules import RulesModel
 from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.llm.request import LLMRequest
 
 pytestmark = pytest.mark.anyio
 
 MAKERS: dict[str, Callable[[], Model]] = {
+    "rules": RulesModel,
     "scripted": lambda: ScriptedModel(['{"response": {"message": "There are 42 rows."}}']),
 }
 

@@ -82,6 +82,7 @@ async def running(
     coats: Coats | None = None,
     data_dir: Path | None = None,
     patience_s: float = 20.0,
+    interrupted: bool = False,
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime that must end well: within a bound, with no task left, and every journal in order."""
     before = asyncio.all_tasks()
@@ -101,7 +102,7 @@ async def running(
     assert len(runtime.ground.children) == 0
     async with kept:
         for info in await kept.sessions():
-            audit(await entries_of(kept, info.session_id))
+            audit(await entries_of(kept, info.session_id), interrupted=interrupted)
 
 
 async def entries_of(store: Store, session_id: str) -> list[Entry]:
@@ -119,8 +120,9 @@ async def folded(runtime: Runtime, session_id: str) -> Restored:
 
 async def until(condition: Callable[[], object]) -> None:
     """Lets the loop turn until something is so; the test's own patience bounds it."""
-    while not condition():
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  # whatever is waited for has no event of its own
+            await asyncio.sleep(0.001)
 
 
 class Gate:
@@ -135,11 +137,13 @@ class Gate:
         await self.opened.wait()
 
     async def wait_stubbornly(self) -> None:
-        """Swallows every cancellation until it is opened."""
-        while not self.opened.is_set():
+        """Swallows every cancellation until it is opened; not for ever, so that no test hangs."""
+        for _ in range(20):
             try:
-                await self.wait()
-            except asyncio.CancelledError:
+                async with asyncio.timeout(1.0):
+                    await self.wait()
+                return
+            except (asyncio.CancelledError, TimeoutError):
                 continue
 
 
@@ -169,7 +173,8 @@ class FailingStore(LocalStore):
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         self.count += 1
+        number = self.count
         await asyncio.sleep(0)
-        if self.count in self.faults:
+        if number in self.faults:
             raise StoreError("The disk is full; nothing was written.")
         await super().append(session_id, entries)

@@ -17,8 +17,7 @@ from roles_runtime.roles.turn import Answer, Turn
 from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
-from runtime.audit import audit
-from runtime.casting import Cast, cast, echo, entries_of, events_of, relay, running, says
+from runtime.casting import Cast, cast, echo, events_of, relay, running, says
 
 pytestmark = pytest.mark.anyio
 
@@ -81,12 +80,13 @@ def with_attachment(turn: Turn, attachment: Any) -> Post:
         (lambda turn: with_text(turn, ["a", "list"]), "message"),
         (lambda turn: Post("post-x", "text", "Planner", None, []), "send_to"),  # type: ignore[arg-type]
         (lambda turn: Post("post-x", "text", "Planner", 5, []), "send_to"),  # type: ignore[arg-type]
-        (lambda turn: Post("post-x", "text", "Planner", USER, None), "attachment"),  # type: ignore[arg-type]
+        (lambda turn: Post("post-x", "text", "Planner", USER, {"a": 1}), "attachment"),  # type: ignore[arg-type]
         (lambda turn: Post(None, "text", "Planner", USER, []), "id"),  # type: ignore[arg-type]
         (lambda turn: with_attachment(turn, "text"), "attachment"),
         (lambda turn: with_attachment(turn, Attachment("a", "thought", None)), "attachment"),  # type: ignore[arg-type]
         (lambda turn: with_attachment(turn, Attachment("a", "thought", ["x"])), "attachment"),  # type: ignore[arg-type]
         (lambda turn: with_attachment(turn, Attachment("a", None, "x")), "attachment"),  # type: ignore[arg-type]
+        (lambda turn: with_attachment(turn, Attachment(None, "thought", "x")), "attachment"),  # type: ignore[arg-type]
     ],
 )
 async def test_a_wrong_answer_fails_the_round_with_a_clear_reason(wrong: Any, words: str) -> None:
@@ -260,10 +260,9 @@ async def test_what_can_not_be_written_as_json_costs_no_session(tmp_path: Any) -
         return post
 
     store = SqliteStore(tmp_path / "roles.db")
-    async with running(misbehaving(act), store=store) as runtime:
+    async with running(misbehaving(act), store=store, interrupted=True) as runtime:
         session = await runtime.session("s")
         with pytest.raises(StoreError, match="JSON"):
             await session.ask("bad")
         assert (await session.ask("good")).state is RoundState.finished
-        entries = await entries_of(store, "s")
-        audit(entries, interrupted=True)
+        assert [each.reason for each in (await runtime.read("s")).rounds] == ["interrupted", None]

@@ -12,7 +12,7 @@ from roles_runtime.posts.event import PostSent, TurnFinished
 from roles_runtime.posts.post import USER, Post
 from roles_runtime.roles.turn import Answer, Turn
 from roles_runtime.runtime.limits import Limits
-from runtime.casting import Cast, Gate, WaitingStore, cast, echo, entries_of, events_of, folded, running
+from runtime.casting import Cast, Gate, WaitingStore, cast, echo, entries_of, events_of, folded, running, until
 
 pytestmark = pytest.mark.anyio
 
@@ -309,7 +309,9 @@ async def test_a_turn_that_swallows_the_end_of_the_round_is_abandoned_after_the_
 async def test_branches_that_wait_for_one_another_stall_the_round() -> None:
     @cast("A")
     async def a(turn: Turn) -> Answer:
-        return [turn.answer("go", "C"), turn.answer("go", "D")] if turn.post.send_from == "Planner" else turn.answer("x")
+        return (
+            [turn.answer("go", "C"), turn.answer("go", "D")] if turn.post.send_from == "Planner" else turn.answer("x")
+        )
 
     @cast("D")
     async def d(turn: Turn) -> Answer:
@@ -360,8 +362,7 @@ async def test_cancelling_a_round_with_a_half_joined_fan_out_accounts_for_every_
         session = await runtime.session("s")
         asked = asyncio.create_task(session.ask("hey"))
         await gate.reached.wait()
-        while not any(post.send_from == "B" for post in session.rounds[-1].post_list):
-            await asyncio.sleep(0)
+        await until(lambda: any(post.send_from == "B" for post in session.rounds[-1].post_list))
         await session.cancel()
         round_ = await asked
         assert round_.reason == "cancelled"

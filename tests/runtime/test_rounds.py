@@ -96,7 +96,15 @@ async def test_any_role_may_address_any_role_itself_or_the_user() -> None:
     b = says("B", ("A", "back"))
     async with running(planner, a, b) as runtime:
         round_ = await (await runtime.session()).ask("hey")
-    names = [(USER, "Planner"), ("Planner", "A"), ("A", "A"), ("A", "B"), ("B", "A"), ("A", "Planner"), ("Planner", USER)]
+    names = [
+        (USER, "Planner"),
+        ("Planner", "A"),
+        ("A", "A"),
+        ("A", "B"),
+        ("B", "A"),
+        ("A", "Planner"),
+        ("Planner", USER),
+    ]
     assert shape(round_.post_list) == names
     assert round_.state is RoundState.finished
 

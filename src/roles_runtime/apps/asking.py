@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roles_runtime.apps.assemble import make_runtime
-from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Interrupted, Patience, exit_status
+from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Patience, SignalError, exit_status
 from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.plain import PlainView, print_json
 from roles_runtime.apps.shown import NoView, View, failure_line, round_document
@@ -48,7 +48,7 @@ async def ask_once(
             record = await ask_and_show(
                 session, question, files, view, notices, patience, signals=(*INTERRUPT, *TERMINATE)
             )
-        except Interrupted as interrupted:
+        except SignalError as interrupted:
             return exit_status(interrupted.number)
         if as_json:
             print_json({"session_id": session.id, **round_document(record)})
@@ -73,7 +73,7 @@ async def ask_and_show(
 
     Raises:
         RolesError: the question could not be asked.
-        Interrupted: a signal came before the round began.
+        SignalError: a signal came before the round began.
         OSError: what is shown could not be written; the round went on to its end, and stands in the store.
     """
     lost: list[OSError] = []

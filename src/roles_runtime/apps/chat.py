@@ -14,12 +14,12 @@ from anyio import to_thread
 
 from roles_runtime.apps.asking import ask_and_show, best_view
 from roles_runtime.apps.assemble import make_data_dir, make_runtime
-from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Interrupted, Patience, exit_status, on_signals
+from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Patience, SignalError, exit_status, on_signals
 from roles_runtime.apps.lines import ReadLine, is_terminal, no_lines, prompt_lines, stream_lines
 from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.reading import print_sessions
 from roles_runtime.apps.text import one_line
-from roles_runtime.errors import RolesError, StoreError
+from roles_runtime.errors import RolesError
 from roles_runtime.runtime.session import Session
 
 if TYPE_CHECKING:
@@ -131,10 +131,8 @@ class Chat:
         signals = INTERRUPT if is_terminal() else ()
         try:
             await ask_and_show(self.session, question, files, best_view(), self.notices, patience, signals=signals)
-        except Interrupted:
+        except SignalError:
             tell("Cancelled.")
-        except StoreError:
-            raise
         except RolesError as error:
             tell(f"Error: {one_line(str(error), 2000)}")
 

@@ -149,6 +149,24 @@ class _Layered(Settings, BaseSettings):
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
 
+def _above(document: dict[str, Any]) -> type[_Layered]:
+    """Settings with the layers above the team file, which is this document."""
+
+    class Layered(_Layered):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            *_: Any,
+            **__: Any,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return init_settings, env_settings, InitSettingsSource(settings_cls, document)
+
+    return Layered
+
+
 class Config:
     """Settings, and for each of them where it was said.
 
@@ -216,24 +234,12 @@ def read_config(
     if log_level is not None:
         said["telemetry"] = {"log": log_level}
 
-    class Layered(_Layered):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            *_: Any,
-            **__: Any,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return init_settings, env_settings, InitSettingsSource(settings_cls, document)
-
     try:
-        environment = EnvSettingsSource(Layered)()
+        environment = EnvSettingsSource(_Layered)()
         layers = [("command line", said), ("environment", environment), (file, document)]
         # A file has types, so that it is held to them; the environment has only text.
         Settings.model_validate(document, strict=True)
-        settings = Layered(**said)
+        settings = _above(document)(**said)
     except SettingsError as error:
         raise ConfigError("environment", f"{_PREFIX}*", f"{error.__cause__ or error}; it is no JSON.") from error
     except ValidationError as error:

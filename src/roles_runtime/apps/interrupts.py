@@ -19,7 +19,7 @@ TERMINATE = (signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h"
 
 
-class Interrupted(Exception):
+class SignalError(Exception):
     """A signal came before there was a round to end."""
 
     def __init__(self, number: int) -> None:
@@ -43,11 +43,11 @@ class Patience:
         """Waits for a round, and listens to signals meanwhile.
 
         Raises:
-            Interrupted: a signal came before the round began.
+            SignalError: a signal came before the round began.
         """
         with on_signals(self.take, signals), self._scope:
             return await asked()
-        raise Interrupted(self.number)
+        raise SignalError(self.number)
 
     def take(self, number: int) -> None:
         """A signal came."""

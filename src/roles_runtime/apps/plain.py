@@ -8,7 +8,7 @@ from textwrap import indent
 from types import TracebackType
 from typing import Self, TextIO
 
-from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, sections
+from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, said, sections
 from roles_runtime.apps.text import json_text, shortened
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Round
@@ -54,8 +54,8 @@ def post_lines(post: Post) -> Iterator[str]:
     """``Planner -> User: …`` with what it carries."""
     sender, recipient = heading(post)
     parts = sections(post)
-    said = [part.text for part in parts if part.kind == "message"]
-    first, *rest = "\n".join(said).splitlines() or [""]
+    messages = [part.text for part in parts if part.kind == "message"]
+    first, *rest = "\n".join(messages).splitlines() or [""]
     yield f"{sender} -> {recipient}: {first}".rstrip()
     yield from (indent(line, "  ") for line in rest)
     for part in parts:
@@ -82,7 +82,7 @@ def round_lines(record: Round) -> Iterator[str]:
     """A stored round with all that its Posts carry."""
     for post in record.post_list:
         sender, recipient = heading(post)
-        first, *rest = shortened(post.message).splitlines() or [""]
+        first, *rest = said(post).splitlines() or [""]
         yield f"{sender} -> {recipient}: {first}".rstrip()
         yield from (f"  {line}".rstrip() for line in rest)
         for attachment in post.attachment_list:

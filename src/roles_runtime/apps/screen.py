@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -32,6 +32,8 @@ from roles_runtime.posts.event import (
     TurnStarted,
 )
 from roles_runtime.posts.post import USER, Post, RoleName
+
+T = TypeVar("T")
 
 _TAIL_CHARS = 2000
 _TAIL_LINES = 10
@@ -68,12 +70,13 @@ class ScreenView:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        # Drawn by a thread of rich: what it reads is replaced, and never changed in place.
         self._growing: dict[RoleName, Growth] = {}
         self._busy: dict[RoleName, str] = {}
-        self._spinner = Spinner("dots", Text("waking the team"), style="cyan")
+        self._spinner = Spinner("dots", style="cyan")
         self._live = Live(
-            self._spinner,
             console=console,
+            get_renderable=self._render,
             transient=True,
             refresh_per_second=12,
             redirect_stderr=sys.stderr.isatty(),
@@ -92,24 +95,23 @@ class ScreenView:
         """Shows an event."""
         match event:
             case PostSent(post=post):
-                self._growing.pop(post.send_from, None)
-                # Printing draws what is live anew, so that it must be up to date by then.
-                self._live.update(self._render())
+                self._growing = _without(self._growing, post.send_from)
+                # Printing draws again what was drawn last, so that it must be up to date by then.
+                self._live.refresh()
                 self._console.print(render_post(post))
             case TurnStarted(role=role):
-                self._busy[role] = "thinking"
+                self._busy = {**self._busy, role: "thinking"}
             case StatusChanged(role=role, status=status):
-                self._busy[role] = one_line(status, 200)
+                self._busy = {**self._busy, role: one_line(status, 200)}
             case MessageGrew(role=role, text=text):
                 self._grow(role, "message", text)
             case AttachmentGrew(role=role, type=type, text=text):
                 self._grow(role, type, text)
             case PostWithdrawn(role=role):
-                self._growing.pop(role, None)
+                self._growing = _without(self._growing, role)
             case TurnFinished(role=role):
-                self._busy.pop(role, None)
-                self._growing.pop(role, None)
-        self._live.update(self._render())
+                self._busy = _without(self._busy, role)
+                self._growing = _without(self._growing, role)
 
     def end(self, record: Round) -> None:
         """Shows the files, and why the round failed."""
@@ -121,7 +123,8 @@ class ScreenView:
     def _grow(self, role: RoleName, kind: str, text: str) -> None:
         growth = self._growing.get(role)
         if growth is None or growth.kind != kind:
-            growth = self._growing[role] = Growth(kind)
+            growth = Growth(kind)
+            self._growing = {**self._growing, role: growth}
         growth.add(text)
 
     def _render(self) -> RenderableType:
@@ -129,6 +132,10 @@ class ScreenView:
         self._spinner.update(text=Text("; ".join(busy) or "waiting", no_wrap=True, overflow="ellipsis"))
         drafts = [Padding(growth.render(), (0, 0, 0, 2)) for growth in self._growing.values()]
         return Group(*drafts, self._spinner)
+
+
+def _without(values: dict[RoleName, T], role: RoleName) -> dict[RoleName, T]:
+    return {name: value for name, value in values.items() if name != role}
 
 
 def render_post(post: Post) -> RenderableType:

@@ -12,6 +12,7 @@ import msgspec
 from roles_runtime.apps.text import one_line, shortened
 from roles_runtime.posts.attachment import AttachmentType, Json
 from roles_runtime.posts.conversation import Round, RoundState
+from roles_runtime.posts.delimiters import remove_all_delimiters
 from roles_runtime.posts.event import Event
 from roles_runtime.posts.post import Post
 
@@ -88,11 +89,16 @@ def sections(post: Post) -> list[Section]:
     failed = _says(post, AttachmentType.execution_status) == "failure"
     add("failure" if failed else "result", AttachmentType.execution_result)
     add("correction", AttachmentType.revise_message)
-    message = shortened(post.message).strip()
+    message = said(post)
     # The message about a cell repeats, for the other roles, the code and the result that stand above.
     if message and not (runs_code and found):
         found.append(Section("message", message))
     return found
+
+
+def said(post: Post) -> str:
+    """The text of a Post, fit for a terminal; the marks round what only its own round is told are for roles."""
+    return shortened(remove_all_delimiters(post.message)).strip()
 
 
 def current_line(plan: str, step: str) -> int:

@@ -14,6 +14,14 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNSEEN = frozenset({"__pycache__"})
 
 
+def make_private(folder: Path) -> None:
+    """Makes a folder, and each of its parents that is missing, for its owner alone."""
+    if folder.is_dir():
+        return
+    make_private(folder.parent)
+    folder.mkdir(0o700, exist_ok=True)
+
+
 def walk_files(folder: int) -> Iterator[tuple[str, tuple[int, int]]]:
     """Each regular file below an open folder: (name, (mtime_ns, size_bytes)); nothing that begins with a dot."""
     count = 0

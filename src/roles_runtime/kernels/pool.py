@@ -16,6 +16,7 @@ import anyio.abc
 
 from roles_runtime.errors import KernelError, WorkspaceError
 from roles_runtime.kernels.bytecode import write_bytecode
+from roles_runtime.kernels.folder import make_private
 from roles_runtime.kernels.live import LiveKernel
 from roles_runtime.kernels.process import KernelProcess
 from roles_runtime.kernels.sandbox import Home, Sandbox
@@ -177,7 +178,7 @@ def _make_folder(base: Path, folder: Path, uid: int) -> None:
     """The folder that the kernel will work in; its name is noted, for whoever cleans up after a crash."""
     with (base / "spares").open("a", encoding="utf-8") as notes:
         notes.write(f"{folder}\n")
-    folder.mkdir(mode=0o700, parents=True)
+    make_private(folder)
     if uid:
         os.chown(folder, uid, uid)
 

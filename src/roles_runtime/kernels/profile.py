@@ -28,7 +28,7 @@ def read_profiles(execution: Execution) -> FileProfiles:
     Raises:
         KernelError: the cell did not come to its end, or printed something else.
     """
-    lines = "".join(execution.stdout).splitlines()
+    lines = "".join(execution.stdout).split("\n")
     found = next((line for line in reversed(lines) if line.startswith(_MARK)), None)
     if found is None:
         why = (execution.error or "it printed nothing").strip().splitlines()[-1]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from roles_runtime.errors import WorkspaceError
-from roles_runtime.kernels.folder import move_entries, own_everything, total_bytes, walk_files
+from roles_runtime.kernels.folder import make_private, move_entries, own_everything, total_bytes, walk_files
 from roles_runtime.posts.conversation import ArtifactRef
 
 MAX_UPLOAD_BYTES = 2 << 30
@@ -170,7 +170,7 @@ class Workspace:
     @contextmanager
     def _locked(self, how: int) -> Iterator[None]:
         with _errors(str(self.root)):
-            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.root)
             lock = os.open(self.root, _FOLDER)
         try:
             fcntl.flock(lock, how)
@@ -215,7 +215,7 @@ class Workspace:
         suffix = _safe_suffix(name)
         hidden = self.artifacts / f".incoming-{secrets.token_hex(6)}"
         with _errors(name):
-            self.artifacts.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.artifacts)
             try:
                 with os.fdopen(os.open(hidden, _CREATE, 0o600), "wb") as copy:
                     digest = _copy(file, copy.write, MAX_ARTIFACT_BYTES, name)

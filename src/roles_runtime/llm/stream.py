@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from time import time_ns
 from typing import Literal
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
@@ -16,11 +17,13 @@ class Reply:
     """One answer of a model, while it comes and after.
 
     Attributes:
+        started_at: When it was asked for, ``time.time_ns()``.
         finish: The terminal signal; None while it comes, and where its reader had seen enough.
     """
 
     def __init__(self, model: str, chunks: AsyncGenerator[Chunk, None]) -> None:
         self._model, self._chunks = model, chunks
+        self.started_at = time_ns()
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: list[ToolCall] = []

@@ -91,8 +91,7 @@ class ModelRole(Role):
             InvalidResponseError: its answers stayed faulty until no self-correction was left.
         """
         turn.draft.status("composing prompt")
-        request = LLMRequest(self.compose(turn, datetime.now(UTC)), response_schema=self.schema(turn))
-        thought = await think(turn, request, partial(self.read, turn.draft))
+        thought = await think(turn, self._request(turn), partial(self.read, turn.draft))
         try:
             if thought.cut_off:
                 raise InvalidResponseError(f"the answer was cut off at the model's limit. {AGAIN}, and shorter.")
@@ -100,6 +99,9 @@ class ModelRole(Role):
         except InvalidResponseError as error:
             turn.draft.withdraw()
             return self.mend(turn, thought, error.problem)
+
+    def _request(self, turn: Turn) -> LLMRequest:
+        return LLMRequest(self.compose(turn, datetime.now(UTC)), response_schema=self.schema(turn))
 
     def schema(self, turn: Turn) -> JsonObject:
         """The JSON Schema of its answers, titled by its name."""

@@ -52,9 +52,13 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
     toolbox = Toolbox(turn.tools)
     request = msgspec.structs.replace(request, tools=toolbox.specs())
     for index in range(MAX_TOOL_ROUNDS + 2):
-        message, reply = await _ask(turn, request, read, index)
+        message, reply = await _ask(turn, request, read)
         if not message.tool_calls:
+            # Thousands of turns may wait for the journal at once; none of them needs its prompt any more.
+            del request
+            await _record(turn, message, reply, index)
             return Thought(message.content, reply.reason == "length")
+        await _record(turn, message, reply, index)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
         last_chance = index >= MAX_TOOL_ROUNDS
@@ -65,36 +69,39 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
     raise RoleError(turn.role, f"its model called tools {MAX_TOOL_ROUNDS + 2} times in a row and gave no answer.")
 
 
-async def _ask(turn: Turn, request: LLMRequest, read: Read, index: int) -> tuple[AssistantTextMessage, Reply]:
+async def _ask(turn: Turn, request: LLMRequest, read: Read) -> tuple[AssistantTextMessage, Reply]:
     if turn.model is None:
         raise ModelMissingError(turn.role)
     turn.draft.status("calling model")
-    started_at = time.time_ns()
     try:
         async with asked(turn.model, request) as reply, aclosing(_announced(turn, reply)) as text:
             await read(text)
     except Exception:  # whatever the provider raised: what was shown of the answer is void
         turn.draft.withdraw()
         raise
-    message = reply.message(turn.role)
+    return reply.message(turn.role), reply
+
+
+async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply, index: int) -> None:
+    """Journals an answer; one that is a refusal goes no further."""
+    model = "" if turn.model is None else turn.model.name
     await turn.record(
         ModelReplied(
             turn.round_id,
             turn.role,
             turn.turn_id,
             index,
-            turn.model.name,
+            model,
             message.model_dump_json(),
             reply.usage.input_tokens,
             reply.usage.output_tokens,
-            started_at,
+            reply.started_at,
             "rejected" if reply.reason == "refusal" else "ok",
         )
     )
     if reply.reason == "refusal":
         turn.draft.withdraw()
-        raise ModelError(turn.model.name, f"it refused to answer: {message.content or 'it gave no reason.'}")
-    return message, reply
+        raise ModelError(model, f"it refused to answer: {message.content or 'it gave no reason.'}")
 
 
 async def _announced(turn: Turn, reply: Reply) -> AsyncGenerator[str, None]:

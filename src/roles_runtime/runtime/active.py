@@ -9,7 +9,7 @@ from roles_runtime.errors import StoreError
 from roles_runtime.llm.model import Usage
 from roles_runtime.posts.conversation import Reason, Round, RoundState
 from roles_runtime.posts.event import PostCancelled, RoundClosed, TurnFinished
-from roles_runtime.posts.post import Post, RoleName
+from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.ground import Home
 from roles_runtime.runtime.journal import Keyed
@@ -62,6 +62,7 @@ class ActiveRound:
         large: The size above which a text becomes an artifact.
         is_open, is_over: Whether it was closed.
         started_s: When it began, by the loop's clock.
+        opening: What opens it in the journal, until that is written.
         over: Resolved when its end is written down and its task has ended, or was given up.
         failure: Why the store could not write, if it could not.
     """
@@ -79,6 +80,7 @@ class ActiveRound:
         "limits",
         "most_replies",
         "next_branch",
+        "opening",
         "over",
         "replies",
         "round",
@@ -109,6 +111,7 @@ class ActiveRound:
         self.large = self.limits.large_post_bytes
         self.most_replies = self.limits.max_internal_chat_round_num
         self.over = over
+        self.opening: list[Keyed] = []
         self.started_s = over.get_loop().time()
         self.task: asyncio.Task[None] | None = None
         self.failure: StoreError | None = None
@@ -134,22 +137,24 @@ class ActiveRound:
         self.is_open, self.is_over = False, True
         record = self.round
         record.state, record.reason, record.detail = state, reason, detail
-        events: list[Keyed] = []
+        events, self.opening = self.opening, []
         for actor in self.actors.values():
             events += self._dismiss(actor, reason)
+        for join in {id(branch.join): branch.join for branch in self.branches.values()}.values():
+            # Answers that are in wait for the others, in no mailbox.
+            events += self._cancelled(*(post for post in join.answers.values() if post is not None))
         events.append((RoundClosed(record.id, state, reason, detail), f"{record.id}/closed"))
-        return events
+        # A Post that was landing when it happened is met twice.
+        return list({key: (event, key) for event, key in events}.values())
 
     def _dismiss(self, actor: Actor, reason: Reason | None) -> list[Keyed]:
         name, round_id = actor.name, self.round.id
-        events: list[Keyed] = []
+        events = self._cancelled(*actor.sending)
+        actor.sending = ()
         left = [actor.envelope] if actor.envelope is not None else []
         left += actor.mailbox.close()
         for envelope in left:
-            events += [
-                (PostCancelled(round_id, post.id, name), f"{round_id}/{post.id}/{name}/cancelled")
-                for post in envelope.posts
-            ]
+            events += self._cancelled(*envelope.posts)
         scope = actor.scope
         if scope is not None:
             answered = tuple(post.id for post in scope.envelope.posts)
@@ -158,6 +163,14 @@ class ActiveRound:
             events.append((event, scope.turn_id))
             actor.scope = None
         return events
+
+    def _cancelled(self, *posts: Post) -> list[Keyed]:
+        round_id = self.round.id
+        return [
+            (PostCancelled(round_id, post.id, post.send_to), f"{round_id}/{post.id}/{post.send_to}/cancelled")
+            for post in posts
+            if post.send_to != USER
+        ]
 
     async def close(self, state: RoundState, reason: Reason | None = None, detail: str = "") -> None:
         """Ends the round from outside its task: at once, whatever its roles do. Closing again changes nothing."""
@@ -168,9 +181,7 @@ class ActiveRound:
         if task is None or task.done():
             self.ended = True
         else:
-            task.cancel()
-            # A role that does not heed it is waited for no longer than this; then it is abandoned.
-            task.get_loop().call_later(self.limits.grace_s, self.end)
+            self.stop()
         await self.write_end(events)
 
     async def write_end(self, events: Sequence[Keyed]) -> None:
@@ -183,9 +194,20 @@ class ActiveRound:
             self.written = True
             self._settle()
 
+    def stop(self) -> None:
+        """Cancels the turns that still run. What does not heed it is waited for during the grace, then abandoned."""
+        if self.task is not None:
+            self.task.cancel()
+            self.task.get_loop().call_later(self.limits.grace_s, self.end)
+
     def end(self) -> None:
         """Says that its task is over, or is waited for no longer."""
         self.ended = True
+        self._settle()
+
+    def renew(self) -> None:
+        """Lets its end be awaited once more: who awaited it was cancelled, and the future with it."""
+        self.over = self.over.get_loop().create_future()
         self._settle()
 
     def _settle(self) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.mail.transport import Mailbox
-from roles_runtime.posts.post import RoleName
+from roles_runtime.posts.post import Post, RoleName
 from roles_runtime.runtime.seats import Seat
 
 
@@ -20,6 +20,10 @@ class Running(Protocol):
     @property
     def turn_id(self) -> str:
         """Its event key."""
+        ...
+
+    def withdraw(self) -> None:
+        """Says that what had grown of its answer is void."""
         ...
 
 
@@ -38,6 +42,7 @@ class Actor:
         joins: Fan-outs of its own that are still out; it takes nothing before they are in.
         kernel: The session's, as this role sees it, or None.
         scope: Of the turn under way, or None.
+        sending: Posts that are being written and have not been delivered yet.
         others: Every exact name that it may write to, itself excepted.
         woken: The round's list of actors to be run.
     """
@@ -55,6 +60,7 @@ class Actor:
         "requester",
         "scope",
         "seat",
+        "sending",
         "woken",
     )
 
@@ -70,6 +76,7 @@ class Actor:
         self.corrections = 0
         self.joins = 0
         self.scope: Running | None = None
+        self.sending: tuple[Post, ...] = ()
         self.woken = woken
         self.others = seat.others
 

@@ -31,6 +31,8 @@ class JournaledKernel:
             StoreError: it could not be written down.
         """
         session = self._session
+        if not session.runs(self._round_id):
+            raise KernelError("The round that this cell belongs to is over; the cell was not run.")
         kernel = await session.open_kernel()
         self._cells += 1
         cell_id = f"{self._round_id}/{self._role}/cell-{self._cells}-{time_ns()}"
@@ -42,9 +44,12 @@ class JournaledKernel:
                 code, timeout_s=timeout_s or session.ground.limits.cell_timeout_s, traceparent=traceparent
             )
         except KernelError as error:
-            lost = Execution(cell_id, code, error=str(error), outcome="lost")
-            await session.journal.write(done(_json(lost), started_at, "error"), f"{cell_id}/done")
+            if session.runs(self._round_id):
+                lost = Execution(cell_id, code, error=str(error), outcome="lost")
+                await session.journal.write(done(_json(lost), started_at, "error"), f"{cell_id}/done")
             raise
+        if not session.runs(self._round_id):
+            return execution  # too late for the round: what came of it is dropped
         session.keep_artifacts(execution.artifacts)
         event = done(_json(execution), started_at, _OUTCOMES[execution.outcome], execution.artifacts)
         await session.journal.write(event, f"{cell_id}/done")

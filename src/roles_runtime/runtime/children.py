@@ -7,11 +7,11 @@ from collections.abc import Coroutine
 from contextvars import Context
 from typing import Any, TypeVar
 
-import structlog
+from roles_runtime.runtime.logs import get_logger
 
 T = TypeVar("T")
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 
 class Children:
@@ -38,10 +38,14 @@ class Children:
 
     async def end(self, grace_s: float) -> None:
         """Cancels all and waits for them, ``grace_s`` at most."""
-        if not self._tasks:
-            return
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + grace_s
+        told: set[asyncio.Task[Any]] = set()
+        # A task that is cancelled may start another one, which says what came of it.
+        while self._tasks and (left_s := deadline_s - loop.time()) > 0:
+            for task in self._tasks - told:
+                task.cancel()
+            told |= self._tasks
+            await asyncio.wait(self._tasks, timeout=left_s)
         for task in self._tasks:
-            task.cancel()
-        _, left = await asyncio.wait(self._tasks, timeout=grace_s)
-        for task in left:
             log.warning("a task did not heed its cancellation and is abandoned", task=repr(task.get_coro()))

@@ -97,6 +97,10 @@ class Home(Protocol):
         """The kernel as one role of a round sees it; None where the runtime has none."""
         ...
 
+    def runs(self, round_id: str) -> bool:
+        """Whether that round is open."""
+        ...
+
     def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:
         """Counts files that a cell made among those of the round."""
         ...

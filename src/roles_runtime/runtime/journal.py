@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from time import time_ns
 from typing import TypeAlias
 
+from roles_runtime.errors import StoreError
 from roles_runtime.posts.event import DurableEvent, Entry, PostSent, TurnFinished
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.listeners import Listeners
@@ -23,7 +25,7 @@ class Journal:
         broken: Whether an append failed: memory and store may differ, and the session must be read again.
     """
 
-    __slots__ = ("_coats", "_listeners", "_session_id", "_store", "broken", "seq")
+    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "broken", "seq")
 
     def __init__(
         self, store: Store, session_id: str, seq: int, listeners: Listeners, coats: Coats | None = None
@@ -32,6 +34,7 @@ class Journal:
         self.seq = seq
         self.broken = False
         self._coats = coats
+        self._owed: tuple[Entry, ...] = ()
 
     async def write(self, event: DurableEvent, key: str) -> None:
         """Writes one event; returns when it is durable.
@@ -47,6 +50,8 @@ class Journal:
         Raises:
             StoreError: none was written.
         """
+        if self.broken:
+            raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
         # The places are taken before the wait: appends of one session are under way side by side, in this order.
         self.seq = seq + len(events)
@@ -56,11 +61,16 @@ class Journal:
         except Exception:
             self.broken = True
             raise
+        except asyncio.CancelledError:
+            self._owe(entries)
+            raise
         if self._listeners.watchers:
             self._tell(entries)
 
     async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
         """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
+        if self.broken:
+            raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
         self.seq = seq + 2
         entries = (
@@ -72,9 +82,29 @@ class Journal:
         except Exception:
             self.broken = True
             raise
+        except asyncio.CancelledError:
+            self._owe(entries)
+            raise
         if self._listeners.watchers:
             self._tell(entries)
 
+    def tell_owed(self) -> None:
+        """Tells the listeners what was written while whoever wrote it was cancelled."""
+        if self._owed:
+            self._tell(())
+
+    def _torn(self) -> StoreError:
+        # What stands in memory was not written; another entry after it would leave a gap.
+        return StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
+
+    def _owe(self, entries: Sequence[Entry]) -> None:
+        # They are handed over and will be written, before whatever comes after them.
+        if self._listeners.watchers:
+            self._owed += tuple(entries)
+
     def _tell(self, entries: Sequence[Entry]) -> None:
+        if self._owed:
+            entries = sorted([*self._owed, *entries], key=lambda entry: entry.seq)
+            self._owed = ()
         for entry in entries:
             self._listeners.tell(entry)

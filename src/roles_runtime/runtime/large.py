@@ -39,10 +39,16 @@ async def shrink(post: Post, workspace: Workspace, limits: Limits, sender: RoleN
     if len(post.message) > share:
         post.message, path = await _moved(post.message, workspace, f"{post.id}.txt")
         post.add_attachment(Attachment.create(AttachmentType.artifact_paths, path))
-    for attachment in list(post.attachment_list):
+    attachments = list(post.attachment_list)
+    for n, attachment in enumerate(attachments):
         if len(attachment.content) > share:
-            attachment.content, path = await _moved(attachment.content, workspace, f"{attachment.id}.txt")
-            attachment.extra = {"artifact": path}
+            content, path = await _moved(attachment.content, workspace, f"{attachment.id}.txt")
+            extra = attachment.extra
+            if extra is None or isinstance(extra, dict):
+                extra = {**(extra or {}), "artifact": path}
+            # A new one in its place: it may be one that was received and is passed on, which is sealed.
+            attachments[n] = Attachment(attachment.id, attachment.type, content, extra)
+    post.attachment_list = attachments
 
 
 async def _moved(text: str, workspace: Workspace, name: str) -> tuple[str, str]:

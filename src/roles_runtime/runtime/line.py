@@ -18,6 +18,11 @@ class Line:
         self._busy = False
         self._waiting: deque[asyncio.Future[None]] | None = None
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody is in, or waits."""
+        return self._busy
+
     async def enter(self, longest: int) -> None:
         """Waits until it is one's turn; `leave` lets the next one in.
 
@@ -45,6 +50,8 @@ class Line:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self.leave()
+            elif turn in line:
+                line.remove(turn)
             raise
 
     def leave(self) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol, TypeAlias
 
 import anyio
-import structlog
 
 from roles_runtime.posts.event import Entry, Event, PassingEvent
+from roles_runtime.runtime.logs import get_logger
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 Handler: TypeAlias = Callable[[Event], None]
 """Called in the loop's thread with each event as it happens; it must not block."""
@@ -31,13 +32,14 @@ class Listener:
         self._buffer: deque[Entry | PassingEvent] = deque()
         self._landed = anyio.Event()
         self._lagging = self._ended = False
-        self._seq = 0
+        self._seq = self._resume = 0
 
     def push(self, item: Entry | PassingEvent) -> None:
         """Takes an item, or drops it where too many wait: a passing one for good, a durable one to be reread."""
         durable = isinstance(item, Entry)
         if len(self._buffer) >= BUFFER or (durable and self._lagging):
-            self._lagging = self._lagging or durable
+            if isinstance(item, Entry) and not self._lagging:
+                self._lagging, self._resume = True, item.seq - 1
             return
         self._buffer.append(item)
         self._landed.set()
@@ -52,14 +54,15 @@ class Listener:
         while True:
             while self._buffer:
                 item = self._buffer.popleft()
-                if isinstance(item, Entry):
+                if not isinstance(item, Entry):
+                    yield item
+                elif item.seq > self._seq:
+                    # Otherwise it came while it was being reread.
                     self._seq = item.seq
                     yield item.event
-                else:
-                    yield item
             if self._lagging:
                 self._lagging = False
-                async with aclosing(reread(self._seq)) as entries:
+                async with aclosing(reread(max(self._seq, self._resume))) as entries:
                     async for entry in entries:
                         self._seq = entry.seq
                         yield entry.event
@@ -90,7 +93,7 @@ class Handled:
         """Hands the event to the handler."""
         try:
             self._handler(item.event if isinstance(item, Entry) else item)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             log.warning("an event handler raised", handler=repr(self._handler), error=repr(error))
 
 

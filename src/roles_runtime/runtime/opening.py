@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from roles_runtime.posts.conversation import Round, RoundState
-from roles_runtime.posts.event import PostSent, RoundOpened
+from roles_runtime.posts.event import PostSent
 from roles_runtime.posts.post import USER, Post, seal
 from roles_runtime.runtime.active import ActiveRound
-from roles_runtime.runtime.journal import Keyed
 from roles_runtime.runtime.large import shrink, size_bytes
 from roles_runtime.runtime.router import hand_over
 from roles_runtime.runtime.supervisor import give_up, play
@@ -27,7 +26,7 @@ async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) 
         await _open(active, record, files)
     except asyncio.CancelledError:
         if active.is_open:
-            await active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+            await active.write_end(active.closing(RoundState.failed, "cancelled", "The round was cancelled."))
         active.end()
     except Exception as error:
         await give_up(active, error)
@@ -39,16 +38,18 @@ async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) 
 async def _open(active: ActiveRound, record: Round, files: tuple[str, ...]) -> None:
     session, leader = active.session, active.team.leader.name
     post = Post.create(record.user_query, USER, leader)
-    events: list[Keyed] = [(RoundOpened(record.id, record.user_query, files), record.id)]
     if files and session.ground.kernels is not None:
-        await session.journal.append(events)
-        events.clear()
+        opening, active.opening = active.opening, []
+        await session.journal.append(opening)
         post.add_attachment(await profile_files(session, record.id, files))
     if size_bytes(post) > active.limits.large_post_bytes:
         await shrink(post, session.workspace, active.limits, USER)
     seal(post)
     record.post_list.append(post)
-    events.append((PostSent(record.id, post), f"{record.id}/{post.id}"))
-    await session.journal.append(events)
+    active.open_actor(leader)
+    active.actors[leader].sending = (post,)
+    opening, active.opening = active.opening, []
+    await session.journal.append([*opening, (PostSent(record.id, post), f"{record.id}/{post.id}")])
     if active.is_open:
         await hand_over(active, leader, (post,), 1)
+        active.actors[leader].sending = ()

@@ -10,7 +10,7 @@ from roles_runtime.errors import CorrectionsExhaustedError, RoleError
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Round, RoundState
-from roles_runtime.posts.event import Outcome, PostCancelled, PostSent, TurnFinished
+from roles_runtime.posts.event import Outcome, PostSent, TurnFinished
 from roles_runtime.posts.post import UNKNOWN, USER, Post, RecalledPost, RoleName, SealedPost, seal
 from roles_runtime.roles.turn import Answer
 from roles_runtime.runtime.active import ActiveRound, Branch, Join
@@ -42,7 +42,8 @@ async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: A
         type(answer) is Post
         and answer.send_from == name
         and answer.send_to in actor.others
-        and (size_bytes(answer) if answer.attachment_list else len(answer.message)) <= active.large
+        and type(answer.id) is type(answer.message) is str
+        and (_fits(answer, active.large) if answer.attachment_list else len(answer.message) <= active.large)
     ):
         posts: tuple[Post, ...] = (answer,)
     else:
@@ -54,6 +55,7 @@ async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: A
     finished = TurnFinished(record.id, name, answered, started_at, outcome)
     turn_id = f"{record.id}/{envelope.key}/{name}"
     actor.scope = None
+    actor.sending = posts
     active.replies += len(posts)
     first = posts[0]
     if len(posts) > 1 or active.replies >= active.most_replies or (actor.leads and first.send_to == USER):
@@ -66,7 +68,7 @@ async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: A
         # It was ended from outside while the store was writing.
         return outcome
     if envelope.branch:
-        await _go_on(active, envelope, first)
+        await _go_on(active, actor, envelope, first)
     elif first.send_to in active.actors:
         # As `hand_over`, without its cost: this is the way of most Posts.
         await active.carry(
@@ -74,6 +76,7 @@ async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: A
         )
     elif first.send_to != USER:
         await hand_over(active, first.send_to, posts, len(record.post_list))
+    actor.sending = ()
     return outcome
 
 
@@ -90,12 +93,12 @@ async def _send_or_close(
     if actor.leads and posts[0].send_to == USER:
         await active.write_end([*events, *active.closing(RoundState.finished)])
     elif active.replies >= active.most_replies:
-        end = active.closing(RoundState.failed, "limit", _limit_hit(active))
-        await active.write_end([*events, *_undelivered(active, posts), *end])
+        await active.write_end([*events, *active.closing(RoundState.failed, "limit", _limit_hit(active))])
     else:
         await active.session.journal.append(events)
         if active.is_open:
             await _open_join(active, actor, envelope.branch, posts)
+            actor.sending = ()
 
 
 async def _admit(active: ActiveRound, actor: Actor, answer: object) -> tuple[tuple[Post, ...], Outcome]:
@@ -114,8 +117,8 @@ def _checked(active: ActiveRound, actor: Actor, answer: object) -> tuple[tuple[P
         post, outcome = _addressed(active, actor, posts[0])
         return (post,), outcome
     for post in posts:
-        if active.team.address(post.send_to) is None:
-            raise RoleError(actor.name, f"a list of Posts has one for {post.send_to!r}, and there is no such role.")
+        if _is_nobody(active, post.send_to):
+            return (_rejected(active, actor, post),), "rejected"
     admitted = tuple(_addressed(active, actor, post)[0] for post in posts)
     recipients = [post.send_to for post in admitted]
     if actor.name in recipients or USER in recipients or len(set(recipients)) < len(recipients):
@@ -136,19 +139,52 @@ def _open_posts(name: RoleName, answer: object) -> tuple[Post, ...]:
             raise RoleError(name, f"reply() returned {_describe(post)}; make a new Post with turn.answer(...).")
         if post.send_from != name:
             raise RoleError(name, f"it returned a Post of {post.send_from!r}; a role sends in its own name only.")
+        problem = _malformed(post)
+        if problem:
+            raise RoleError(name, f"it returned a Post {problem}; nothing else could be read back.")
     return tuple(answer)
 
 
+def _malformed(post: Post) -> str:
+    for field in ("id", "message", "send_to"):
+        if not isinstance(getattr(post, field), str):
+            return f"whose {field} is {_describe(getattr(post, field))} and no text"
+    if not isinstance(post.attachment_list, list):
+        return f"whose attachment_list is {_describe(post.attachment_list)} and no list"
+    for each in post.attachment_list:
+        if not isinstance(each, Attachment):
+            return f"with {_describe(each)} for an attachment"
+        if not all(isinstance(value, str) for value in (each.id, each.type, each.content)):
+            return "with an attachment whose id, type or content is no text"
+    return ""
+
+
+def _fits(post: Post, most: int) -> bool:
+    """Whether a Post can go as it is; one that is out of the ordinary is looked at closely."""
+    size = len(post.message)
+    for attachment in post.attachment_list:
+        if not (
+            isinstance(attachment, Attachment)
+            and type(attachment.id) is type(attachment.content) is str
+            and isinstance(attachment.type, str)
+        ):
+            return False
+        size += len(attachment.content)
+    return size <= most
+
+
 def _addressed(active: ActiveRound, actor: Actor, post: Post) -> tuple[Post, Outcome]:
-    recipient = active.team.address(post.send_to)
-    if recipient is None:
-        if post.send_to and post.send_to != UNKNOWN:
-            return _rejected(active, actor, post), "rejected"
-        recipient = actor.requester
+    if _is_nobody(active, post.send_to):
+        return _rejected(active, actor, post), "rejected"
+    recipient = active.team.address(post.send_to) or actor.requester
     post.send_to = recipient
     if recipient == actor.name and _is_correction(post):
         return _correction(active, actor, post), "self_correction"
     return post, "ok"
+
+
+def _is_nobody(active: ActiveRound, send_to: str) -> bool:
+    return send_to not in ("", UNKNOWN) and active.team.address(send_to) is None
 
 
 def _is_correction(post: Post) -> bool:
@@ -169,6 +205,8 @@ def _correction(active: ActiveRound, actor: Actor, post: Post) -> Post:
 
 def _rejected(active: ActiveRound, actor: Actor, post: Post) -> Post:
     name = actor.name
+    if actor.scope is not None:
+        actor.scope.withdraw()
     problem = (
         f"There is no role {post.send_to!r} to send to. Send to one of these instead: {active.team.recipients(name)}."
     )
@@ -210,23 +248,14 @@ def _limit_hit(active: ActiveRound) -> str:
     )
 
 
-def _undelivered(active: ActiveRound, posts: Sequence[Post]) -> list[Keyed]:
-    record = active.round
-    return [
-        (PostCancelled(record.id, post.id, post.send_to), f"{record.id}/{post.id}/{post.send_to}/cancelled")
-        for post in posts
-        if post.send_to != USER
-    ]
-
-
-async def _go_on(active: ActiveRound, answered: Envelope, post: Post) -> None:
+async def _go_on(active: ActiveRound, actor: Actor, answered: Envelope, post: Post) -> None:
     """Sends a Post on within its branch, or lets the branch come in."""
     number = answered.branch
     owner = active.branches[number].join.owner
     if post.send_to == owner:
         await _join(active, number, post)
     elif post.send_to == USER:
-        await fail_branch(active, number, answered, f"it wrote to {USER} and not to {owner}.")
+        await fail_branch(active, actor, answered, f"it wrote to {USER} and not to {owner}.")
     else:
         await hand_over(active, post.send_to, (post,), len(active.round.post_list), number)
 
@@ -263,14 +292,25 @@ async def _join(active: ActiveRound, number: int, post: Post) -> None:
         await hand_over(active, join.owner, answers, len(active.round.post_list), join.outer)
 
 
-async def fail_branch(active: ActiveRound, number: int, answered: Envelope, problem: str) -> None:
-    """Lets a branch that can not be answered any more come in as a failure, from the role it began with."""
-    branch = active.branches[number]
+async def fail_branch(active: ActiveRound, actor: Actor, answered: Envelope, problem: str, *finished: Keyed) -> None:
+    """Lets a branch that can not be answered any more come in as a failure, from the role it began with.
+
+    Args:
+        active: The round.
+        actor: Who failed it.
+        answered: What that one was answering.
+        problem: Why, as a clause.
+        finished: What is written in the same append: the end of its turn, unless that stands already.
+    """
+    branch = active.branches[answered.branch]
     record = active.round
     post = Post.create(f"{branch.role} failed: {problem}", branch.role, branch.join.owner)
     seal(post)
     record.post_list.append(post)
     ids = tuple(each.id for each in answered.posts)
-    await active.session.journal.write(PostSent(record.id, post, ids), f"{record.id}/{ids[-1]}/{branch.role}#failed")
+    sent = PostSent(record.id, post, ids)
+    actor.sending = (post,)
+    await active.session.journal.append([(sent, f"{record.id}/{ids[-1]}/{branch.role}#failed"), *finished])
     if active.is_open:
-        await _join(active, number, post)
+        await _join(active, answered.branch, post)
+        actor.sending = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import re
 from contextlib import AsyncExitStack
@@ -124,8 +125,12 @@ class Runtime:
         try:
             for session in tuple(self._handles.values()):
                 session.close()
-            for active in self._active_rounds():
+            active_rounds = self._active_rounds()
+            for active in active_rounds:
                 await active.close(RoundState.failed, "cancelled", "The runtime was closed.")
+            if active_rounds:
+                # Whoever asked hears of the end before tasks are cancelled.
+                await asyncio.wait([active.over for active in active_rounds], timeout=ground.limits.grace_s)
             await ground.children.end(ground.limits.grace_s)
         finally:
             self._awake.clear()
@@ -179,7 +184,7 @@ class Runtime:
 
     async def _rest_idle(self, now_s: float) -> None:
         for session in tuple(self._awake.values()):
-            busy = session.running or session.listeners.watchers
+            busy = session.busy or session.listeners.watchers
             if not busy and now_s - session.touched_s > self.limits.session_idle_s:
                 session.sleep()
                 await self._ground.store.release(session.id)

@@ -9,14 +9,14 @@ from roles_runtime.llm.model import Usage
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.memory.memory import Horizon, Memory
 from roles_runtime.posts.draft import Draft, Emit
-from roles_runtime.posts.event import DurableEvent, ModelReplied
+from roles_runtime.posts.event import DurableEvent, ModelReplied, PassingEvent
 from roles_runtime.posts.post import RoleName
 from roles_runtime.roles.turn import Member, TurnUsage
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 
 
-class TurnScope(msgspec.Struct, gc=False):
+class TurnScope(msgspec.Struct):
     """Fulfils `roles.turn.Scope` for the turn of one actor.
 
     Attributes:
@@ -44,10 +44,17 @@ class TurnScope(msgspec.Struct, gc=False):
         """The snapshot at the turn's start."""
         if self.remembered is None:
             conversation = self.active.session.conversation
-            hidden = tuple(post.id for each in self.actor.mailbox.waiting() for post in each.posts)
-            horizon = Horizon(len(conversation.rounds), self.posts_seen, self.envelope.position, hidden)
+            horizon = Horizon(len(conversation.rounds), self.posts_seen, self.envelope.position, self._hidden())
             self.remembered = Memory(conversation, horizon)
         return self.remembered
+
+    def _hidden(self) -> tuple[str, ...]:
+        """Ids of Posts for this role that are queued, or about to be."""
+        name, answered = self.actor.name, self.envelope.posts
+        waiting = [post.id for each in self.actor.mailbox.waiting() for post in each.posts]
+        for other in self.active.actors.values():
+            waiting += [post.id for post in other.sending if post.send_to == name and post not in answered]
+        return tuple(waiting)
 
     @property
     def draft(self) -> Draft:
@@ -59,6 +66,11 @@ class TurnScope(msgspec.Struct, gc=False):
     def settle(self, answer: object) -> None:
         """The returned Post wins: what had grown is void if it is another."""
         if self.drafted is not None and self.drafted.post is not answer:
+            self.drafted.withdraw()
+
+    def withdraw(self) -> None:
+        """What had grown is void."""
+        if self.drafted is not None:
             self.drafted.withdraw()
 
     @property
@@ -99,7 +111,12 @@ class TurnScope(msgspec.Struct, gc=False):
     @property
     def emit(self) -> Emit:
         """Hands a passing event on."""
-        return self.active.session.listeners.tell
+        return self._tell
+
+    def _tell(self, event: PassingEvent) -> None:
+        # What a role still says after its turn is over is for nobody.
+        if self.actor.scope is self and self.active.is_open:
+            self.active.session.listeners.tell(event)
 
     async def record(self, event: DurableEvent) -> None:
         """Writes an event of this turn into the journal, unless the turn is over."""

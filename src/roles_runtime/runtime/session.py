@@ -8,12 +8,12 @@ from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from roles_runtime.errors import PostRefusedError, SessionClosedError
+from roles_runtime.errors import PostRefusedError, SessionClosedError, StoreError
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
 from roles_runtime.posts.conversation import ArtifactRef, Conversation, Round, RoundState
-from roles_runtime.posts.event import Entry, Event, RoundClosed
+from roles_runtime.posts.event import Entry, Event, RoundClosed, RoundOpened
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.cells import JournaledKernel, open_kernel
@@ -126,6 +126,8 @@ class Session:
         async with aclosing(listener.events(self._reread)) as events:
             async for event in events:
                 yield event
+                if isinstance(event, RoundClosed):
+                    break
         await round_under_way
 
     async def cancel(self) -> None:
@@ -159,6 +161,11 @@ class Session:
         return self.active is not None
 
     @property
+    def busy(self) -> bool:
+        """Whether a question is being answered, or about to be."""
+        return self._line is not None and self._line.busy
+
+    @property
     def workspace(self) -> Workspace:
         """Its files."""
         return self.ground.workspace(self.id)
@@ -171,6 +178,7 @@ class Session:
             self._line = Line(self.id)
         await self._line.enter(self.ground.limits.max_queued_asks)
         try:
+            self._check_open()
             if self.dormant:
                 await self.wake()
             names = await take_files(self, files) if files else ()
@@ -184,6 +192,7 @@ class Session:
             await active.over
         except asyncio.CancelledError:
             # The end is written down by a task of the runtime, for this one may wait no longer.
+            active.renew()
             self.ground.children.start(self._abort(active, watcher))
             raise
         self._end(watcher)
@@ -192,8 +201,7 @@ class Session:
         return active.round
 
     def _check(self, query: str) -> None:
-        if self.ground.closed:
-            raise SessionClosedError(f"The runtime of session {self.id} is closed; open the session in a new one.")
+        self._check_open()
         if not query.strip():
             raise PostRefusedError("The question is empty; ask something.")
         if len(query) > self.ground.limits.max_post_bytes:
@@ -201,19 +209,28 @@ class Session:
                 f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
             )
 
+    def _check_open(self) -> None:
+        if self.ground.closed:
+            raise SessionClosedError(f"The runtime of session {self.id} is closed; open the session in a new one.")
+
     def _begin(self, query: str, names: tuple[str, ...]) -> ActiveRound:
         if names:
             query = f"files added: {', '.join(names)}.\n{query}"
         ground = self.ground
-        active = self.active = ActiveRound(self, Round.create(query), asyncio.get_running_loop().create_future())
-        self.conversation.rounds.append(active.round)
+        record = Round.create(query)
+        active = self.active = ActiveRound(self, record, asyncio.get_running_loop().create_future())
+        active.opening.append((RoundOpened(record.id, query, names), record.id))
+        self.conversation.rounds.append(record)
         run: Play = partial(run_round, active, names)
         if ground.coats is not None:
             run = ground.coats.wrap_round(run, self.id, ground.coats.caller())
-        active.task = ground.children.start(run(active.round))
+        active.task = ground.children.start(run(record))
+        # Also where it is cancelled before it began.
+        active.task.add_done_callback(lambda _: active.end())
         return active
 
     def _end(self, watcher: Watcher | None) -> None:
+        self.journal.tell_owed()
         self.listeners.remove(watcher)
         self.active = None
         if self.journal.broken:
@@ -225,6 +242,7 @@ class Session:
     async def _abort(self, active: ActiveRound, watcher: Watcher | None) -> None:
         try:
             await active.close(RoundState.failed, "cancelled", "Whoever asked went away.")
+            await active.over
         finally:
             self._end(watcher)
 
@@ -245,6 +263,10 @@ class Session:
         if self._kernel is None:
             self._kernel = await open_kernel(self)
         return self._kernel
+
+    def runs(self, round_id: str) -> bool:
+        """Whether that round is open."""
+        return self.active is not None and self.active.is_open and self.active.round.id == round_id
 
     def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:
         """Counts files that a cell made among those of the round."""
@@ -276,7 +298,11 @@ class Session:
             left.state, left.reason = RoundState.failed, "interrupted"
             left.detail = "The process that ran this round ended before the round did."
             event = RoundClosed(left.id, left.state, left.reason, left.detail)
-            await self.journal.write(event, f"{left.id}/closed")
+            try:
+                await self.journal.write(event, f"{left.id}/closed")
+            except StoreError:
+                self.sleep()
+                raise
 
     def _load(self, restored: Restored) -> None:
         self.touched_s = asyncio.get_running_loop().time()

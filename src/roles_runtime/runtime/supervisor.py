@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from time import time_ns
 
-import structlog
-
 from roles_runtime.errors import CorrectionsExhaustedError, InvalidResponseError, RoleError, RolesError, StoreError
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.conversation import Reason, RoundState
-from roles_runtime.posts.event import Outcome, PostSent, TurnFinished
+from roles_runtime.posts.event import Outcome, PostSent, TurnFinished, TurnStarted
 from roles_runtime.posts.post import Post, seal
 from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.active import ActiveRound
@@ -18,10 +16,11 @@ from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.context import in_context
 from roles_runtime.runtime.journal import Keyed
+from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.router import fail_branch, hand_over, route
 from roles_runtime.runtime.scope import TurnScope
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 YIELD_EVERY = 32
 """Turns that run on without letting the loop turn: about 0.1 ms of a role that never waits."""
@@ -38,7 +37,7 @@ async def play(active: ActiveRound) -> None:
     except asyncio.CancelledError:
         # Whoever closed the round cancelled this task; anybody else's cancellation closes it too.
         if active.is_open:
-            await active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+            await active.write_end(active.closing(RoundState.failed, "cancelled", "The round was cancelled."))
     except Exception as error:
         await give_up(active, error)
     finally:
@@ -47,9 +46,12 @@ async def play(active: ActiveRound) -> None:
 
 async def give_up(active: ActiveRound, error: BaseException) -> None:
     """Closes a round that cannot be written down, or whose runtime has a fault of its own."""
-    if isinstance(error, StoreError):
-        active.failure = active.failure or error
-    else:
+    unwritten = error.subgroup(StoreError) if isinstance(error, BaseExceptionGroup) else error
+    while isinstance(unwritten, BaseExceptionGroup):
+        unwritten = unwritten.exceptions[0]
+    if isinstance(unwritten, StoreError):
+        active.failure = active.failure or unwritten
+    elif not isinstance(error, RolesError):
         log.exception("the round ended by a fault of the runtime", round=active.round.id, exc_info=error)
     if active.is_open:
         await active.write_end(active.closing(RoundState.failed, "role_error", _line(error)))
@@ -77,8 +79,8 @@ async def _walk(active: ActiveRound, actor: Actor) -> None:
         await step(active, actor)
         if active.is_over:
             # Turns of other actors that still run are for nothing now.
-            if active.task is not None and active.task is not asyncio.current_task():
-                active.task.cancel()
+            if active.task is not asyncio.current_task():
+                active.stop()
             return
         following = None if actor.joins else actor.mailbox.take()
         if following is None:
@@ -106,6 +108,7 @@ async def step(active: ActiveRound, actor: Actor) -> None:
     session, seat = active.session, actor.seat
     setbacks = session.setbacks
     if setbacks is not None:
+        actor.envelope = envelope
         await setbacks.pause(actor.name)
     actor.envelope = None
     posts = envelope.posts
@@ -116,6 +119,8 @@ async def step(active: ActiveRound, actor: Actor) -> None:
     started_at = time_ns()
     scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), started_at)
     turn = Turn(posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel)
+    if session.listeners.watchers:
+        session.listeners.tell(TurnStarted(record.id, actor.name, posts[-1].id))
     try:
         if seat.coats is None:
             context = active.fresh_context()
@@ -137,13 +142,22 @@ async def step(active: ActiveRound, actor: Actor) -> None:
         actor.mailbox.ack(envelope)
         if setbacks is not None:
             setbacks.forget(actor.name)
-    except StoreError:
-        raise
-    except (asyncio.CancelledError, Exception) as error:
-        task = asyncio.current_task()
-        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+    except BaseException as error:
+        if _is_not_the_roles(error, active):
             raise
-        await _failed(active, actor, envelope, error, started_at)
+        if active.is_open:
+            scope.withdraw()
+            await _failed(active, actor, envelope, error, started_at)
+
+
+def _is_not_the_roles(error: BaseException, active: ActiveRound) -> bool:
+    """Whether it goes beyond the turn: a real cancellation, a journal that is torn, the end of the process."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    if isinstance(error, StoreError):
+        return active.session.journal.broken
+    return isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
 
 
 async def _coated(coats: Coats, scope: TurnScope, turn: Turn) -> Outcome:
@@ -162,10 +176,8 @@ async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: 
     """Answers a turn that raised: a branch comes in as a failure, a worker that can not mend its answer tells its
     requester, and anything else ends the round.
     """
-    if not active.is_open:
-        return
     name, leads = actor.name, actor.leads
-    actor.scope = None
+    was_answered, actor.scope = actor.scope is None, None
     problem = _line(error)
     outcome: Outcome = "self_correction" if isinstance(error, InvalidResponseError) else "error"
     answered = tuple(post.id for post in envelope.posts)
@@ -175,9 +187,11 @@ async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: 
     if not exhausted:
         log.info("a role raised", role=name, round=active.round.id, problem=problem, exc_info=error)
         active.session.set_back(name)
-    if envelope.branch and not (leads and exhausted):
-        await active.session.journal.append([finished])
-        await fail_branch(active, envelope.branch, envelope, problem)
+    if was_answered:
+        # Its answer stands in the journal, and could not be delivered.
+        await active.write_end(active.closing(RoundState.failed, "role_error", problem))
+    elif envelope.branch and not (leads and exhausted):
+        await fail_branch(active, actor, envelope, problem, finished)
     elif exhausted and not leads and actor.requester in active.team.roles:
         await _tell_requester(active, actor, envelope, problem, finished)
     else:
@@ -192,9 +206,11 @@ async def _tell_requester(active: ActiveRound, actor: Actor, envelope: Envelope,
     active.round.post_list.append(post)
     active.replies += 1
     sent = PostSent(active.round.id, post, tuple(each.id for each in envelope.posts))
+    actor.sending = (post,)
     await active.session.journal.append([(sent, f"{finished[1]}#0"), finished])
     if active.is_open:
         await hand_over(active, actor.requester, (post,), len(active.round.post_list))
+        actor.sending = ()
 
 
 def _line(error: BaseException) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 
 import anyio
-import structlog
 
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Running
 from roles_runtime.runtime.children import Children
 from roles_runtime.runtime.limits import Limits
+from roles_runtime.runtime.logs import get_logger
 
-log = structlog.get_logger(__name__)
+log = get_logger(__name__)
 
 LONGEST_NAP_S = 1.0
 

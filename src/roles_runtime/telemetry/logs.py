@@ -47,17 +47,40 @@ def setup_logs(level: str = "warning", *, pretty: bool = False, clean: Callable[
         if pretty
         else structlog.processors.JSONRenderer()
     )
+    marks: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        cleaned,
+    ]
+    _take_records(level, [structlog.stdlib.ExtraAdder(), *marks], renderer)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            cleaned,
-            renderer,
-        ],
+        processors=[*marks, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         # Whatever stderr is at that moment: a live display puts itself before it.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+class _Stderr(logging.StreamHandler[Any]):
+    """Writes to whatever stderr is at that moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def _take_records(level: str, marks: list[Any], renderer: Any) -> None:
+    """Gives what the library logs the same form; it knows the standard library's logging alone."""
+    handler = _Stderr()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer], foreign_pre_chain=marks
+        )
+    )
+    logger = logging.getLogger("roles_runtime")
+    logger.handlers = [handler]
+    logger.setLevel(level.upper())
+    logger.propagate = False

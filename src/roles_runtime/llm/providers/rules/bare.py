@@ -24,7 +24,9 @@ def bare_column(frame: Frame) -> Query | None:
             return None
         return _bare_by_group(frame, column)
     extreme = frame.schema.extreme_of(column)
-    if frame.schema.whole_years(column) and not frame.schema.dated(column) and not frame.filters:
+    few = frame.schema.numeric(column) and frame.schema.groupable(column) and not frame.schema.additive(column)
+    if few and not (extreme or frame.filters or frame.sorts):
+        # "which cylinder counts are there": whole numbers of which there are few are listed like names
         return frame.query("distinct", columns=(column,))
     if frame.schema.numeric(column):
         if extreme and not frame.sorts:

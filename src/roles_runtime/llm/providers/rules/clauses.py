@@ -168,7 +168,8 @@ def _groups(schema: Schema, items: Items) -> Items | None:
         groups.append(plain_group(schema, item.column))
     if items[-1].letter in "Pp" and len(groups) > 1:
         groups.append(groups.pop(0))
-    return (Item("g", groups=tuple(groups)),)
+    per = bool(unit) and any(item.arg == "per" for item in only(items, "B"))
+    return (Item("g", arg="per" if per else "", groups=tuple(groups)),)
 
 
 def _over_time(schema: Schema, items: Items) -> Items | None:
@@ -184,7 +185,7 @@ CLAUSE_RULES: tuple[Rule, ...] = (
     rule("Z [CP] (?: B? m | B C ) (?: &? z )?", _sort_entity),
     rule("Z R? B? [mC] (?: &? z | (?!&+[CmO]) )", _sorted_by),
     rule("(?<!m) B [mC] &? z Z? | (?<!m) B [mC] Z", _sorted_by_amount),
-    rule("Z? &? z Z? | Z", _sorted_by),
+    rule("Z E? &? z Z? | z Z? | Z E?", _sorted_by),
     rule("(?:B? p | B P) C? (?: &+ B? C)*", _groups),
     rule("(?:B? p | B P)", _groups),
     rule("B C (?: &+ B? C)* &+ B? P", _groups),

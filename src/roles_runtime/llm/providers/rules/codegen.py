@@ -40,7 +40,7 @@ def _condition(filter: Filter, schema: Schema) -> str:
     if filter.part == "date":
         return _date_condition(column, filter)
     if filter.part:
-        column += ".dt.dayofweek" if filter.part == "weekday" else _PARTS[filter.part]
+        column += ".dt.day_of_week" if filter.part == "weekday" else _PARTS[filter.part]
     elif schema.columns[filter.column].dtype in ("boolean", "mixed"):
         column += ".astype(str)"
     if filter.op == "in":

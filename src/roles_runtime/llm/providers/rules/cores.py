@@ -27,6 +27,11 @@ from roles_runtime.llm.providers.rules.superlatives import (
 
 def _aggregate(frame: Frame) -> Query | None:
     measures = tuple(dict.fromkeys(each for item in only(frame.core, "m") for each in item.measure))
+    if frame.per_period and any(
+        each.op in ("mean", "median") and frame.schema.additive(each.column) for each in measures
+    ):
+        # "average sales per month": of the rows of each month, or of the months' totals?
+        return None
     order, descending = sort(frame)
     if order is not None:
         if not frame.groups:

@@ -21,6 +21,7 @@ class Frame(msgspec.Struct, frozen=True):
         core: What is left of the items.
         sorts, groups, filters, plot: The clauses.
         over_time: Whether the group is "over time".
+        per_period: Whether the group is "per month" and the like.
         joined: Whether columns side by side were joined by "and", "against" and the like.
     """
 
@@ -31,6 +32,7 @@ class Frame(msgspec.Struct, frozen=True):
     filters: tuple[Filter, ...]
     plot: PlotKind | None
     over_time: bool
+    per_period: bool = False
     joined: bool = True
 
     def query(

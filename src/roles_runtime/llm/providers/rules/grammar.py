@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 import msgspec
@@ -18,6 +19,11 @@ from roles_runtime.llm.providers.rules.sense_check import in_time_order, makes_s
 from roles_runtime.llm.providers.rules.tokens import Token, tokenize
 
 _MOST_TOKENS = 60
+_FAR_FETCHED = 9
+"""How much more than the plainest reading another one may cost: less than cutting the question differently."""
+
+_COMPOUND = re.compile(r"O[wo]*CR")
+"""``sum of rain days``: a column before the noun of the rows makes another noun of it."""
 
 
 class Understood(msgspec.Struct, frozen=True):
@@ -43,8 +49,10 @@ def understand(question: str, schema: Schema) -> Understood | NotUnderstood:
 
     Every word must be accounted for, and the cheapest reading that parses must be the only one at its price.
     """
-    # in capitals throughout, "IN" is no value
-    tokens = tokenize(question.lower() if question.isupper() else question)
+    tokens = tokenize(question)
+    if question.isupper() and sum(token.kind == "word" for token in tokens) > 2:
+        # in capitals throughout, "IN" is no value
+        tokens = tokenize(question.lower())
     if not tokens or len(tokens) > _MOST_TOKENS:
         return NotUnderstood()
     unknown = unknown_words(tokens, schema.phrases)
@@ -61,7 +69,9 @@ def _cheapest(tokens: tuple[Token, ...], schema: Schema) -> list[Query]:
     found: list[Query] = []
     price: int | None = None
     for reading in readings(tokens, schema.phrases):
-        if price is not None and reading.cost > price:
+        if price is None:
+            price = reading.cost + _FAR_FETCHED
+        if reading.cost > price:
             break
         query = parse(reading.items, schema)
         if query is not None:
@@ -92,7 +102,10 @@ def frame_of(items: Items, schema: Schema) -> Frame | None:
     if len(plots) > 1:
         return None
     plot = plots[0] if plots else None
-    items = without(reduce_items(schema, items, FILTER_RULES), "ow")
+    items = reduce_items(schema, items, FILTER_RULES)
+    if _COMPOUND.search(letters(items)):
+        return None
+    items = without(items, "ow")
     filters = tuple(item.filter for item in items if item.filter is not None)
     items = _tidy(without(items, "fG"))
     if letters(items) == "H" and not filters:
@@ -112,6 +125,7 @@ def frame_of(items: Items, schema: Schema) -> Frame | None:
         filters=filters,
         plot=plot,
         over_time=any(item.arg == "time" for item in only(items, "g")),
+        per_period=any(item.arg == "per" for item in only(items, "g")),
         joined=joined,
     )
 

@@ -17,8 +17,8 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
         "average | mean | avg | average value of | mean value of | on average | averaged | arithmetic mean"
     )),
     ("O", "median", "median | median value of | middle value of"),
-    ("O", "min", "minimum | min | minimal | smallest value of | lowest value of"),
-    ("O", "max", "maximum | max | maximal | largest value of | highest value of | peak"),
+    ("O", "min", "minimum | minimum of | min | minimal | smallest value of | lowest value of"),
+    ("O", "max", "maximum | maximum of | max | maximal | largest value of | highest value of | peak"),
     # counting: how many, how much, different ones
     ("H", "", (
         "how many | number of | the number of | count | count of | count up | the count of | counts of | no. of"
@@ -80,16 +80,16 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
     ("T", "first", "first | first few | head | preview | head of"),
     ("T", "last", "last | tail | tail of"),
     # groups: for each, monthly, over time
+    ("B", "per", "per"),
     ("B", "", (
-        "by | per | for each | in each | of each | each | for every | in every | every | on each | at each"
-        " | from each | within each | grouped by | group by | broken down by | break down by | broken out by"
-        " | split by | split up by | breakdown by | by each | across | across all | across the | across each"
-        " | according to | for all the different | for each of the | of every | for each individual"
-        " | for the different | with each | separately for each | separately by | aggregated by | aggregate by"
-        " | segmented by | grouped on | by different | across different | across the different"
-        " | among the different | summarized by | summarised by | for the various | for all different"
-        " | in the different | depending on the | on every | at every | during each | grouped per | for any given"
-        " | each individual"
+        "by | for each | in each | of each | each | for every | in every | every | on each | at each | from each"
+        " | within each | grouped by | group by | broken down by | break down by | broken out by | split by"
+        " | split up by | breakdown by | by each | across | across all | across the | across each | according to"
+        " | for all the different | for each of the | of every | for each individual | for the different"
+        " | with each | separately for each | separately by | aggregated by | aggregate by | segmented by"
+        " | grouped on | by different | across different | across the different | among the different"
+        " | summarized by | summarised by | for the various | for all different | in the different"
+        " | depending on the | on every | at every | during each | grouped per | for any given | each individual"
     )),
     ("p", "year", "yearly | annual | annually"),
     ("p", "quarter", "quarterly"),
@@ -154,9 +154,9 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
     ("t", "", "to | through | thru | up to | - | – | until"),
     # order
     ("Z", "", (
-        "sort | sorted | order | ordered | sort by | sorted by | order by | ordered by | arrange | arranged"
-        " | arranged by | in order of | sort it by | sorting by | ordering by | sorted on | sorted according to"
-        " | arrange by | in the order of | sort on"
+        "sort | sorted | order | ordered | sort by | sorted by | ordered by | arrange | arranged | arranged by"
+        " | in order of | sort it by | sorting by | ordering by | sorted on | sorted according to | arrange by"
+        " | in the order of | sort on"
     )),
     ("Z", "desc", "rank | ranked | ranked by | rank by | ranking of | ranking"),
     ("z", "desc", (
@@ -335,12 +335,12 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
     ("w", "", (
         "for | in | with | where | that | which | whose | from | on | at | having | have | has | had | among"
         " | within | during | who have | that have | with a | for all | in all | for the | when | which have"
-        " | only for | only in | only | just for | amongst | for only | out of all | restricted to | limited to"
-        " | filtered by | filtered to | belonging to | located in | made in | produced in | coming from | come from"
-        " | came from | comes from | originating from | recorded in | recorded at | grown at | grown in | living in"
-        " | found in | found on | found at | live on | living on | lives on | based in | situated in | made by"
-        " | built in | built | manufactured in | manufactured | made | measured in | measured at | measured on"
-        " | of type | with the | but only | but only for | considering only | looking at | as"
+        " | amongst | out of all | restricted to | limited to | filtered by | filtered to | belonging to"
+        " | located in | made in | produced in | coming from | come from | came from | comes from"
+        " | originating from | recorded in | recorded at | grown at | grown in | living in | found in | found on"
+        " | found at | live on | living on | lives on | based in | situated in | made by | built in | built"
+        " | manufactured in | manufactured | made | measured in | measured at | measured on | of type | with the"
+        " | considering only | looking at | as"
     )),
     ("o", "", "of | of the | of all | of all the | for the value of | 's"),
     # without meaning
@@ -353,14 +353,14 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
         " | compute | work out | determine | let | see | us | we | our | my | its | their | display | print"
         " | return | report | fetch | retrieve | all | any | table | dataset | data set | data | file | csv | sheet"
         " | spreadsheet | data frame | dataframe | df | value | what about the | contain | contained | include"
-        " | included | exist | make | create | produce | generate | just | figure | figure out | out | . | ? | !"
-        " | ( | ) | hi | hello | hey | thanks | thank you | kindly | so | look | up | ever | so far | in total"
-        " | overall | altogether | in the data | in the dataset | in this dataset | in the table | in the file"
-        " | in this file | in this table | in the data set | in our data | of the data | of the dataset"
-        " | of the table | of the file | of this dataset | of this file | of this table | in my data | in my file"
-        " | in these data | in here | this dataset | this file | this table | this data | the whole dataset"
-        " | the entire dataset | whole dataset | entire dataset | entire table | whole table | in this data"
-        " | in the csv | in the spreadsheet | in the sheet | for this dataset | for the dataset | for the data"
+        " | included | exist | make | create | produce | generate | figure | figure out | out | . | ? | ! | ( | )"
+        " | hi | hello | hey | thanks | thank you | kindly | so | look | up | ever | so far | in total | overall"
+        " | altogether | in the data | in the dataset | in this dataset | in the table | in the file | in this file"
+        " | in this table | in the data set | in our data | of the data | of the dataset | of the table"
+        " | of the file | of this dataset | of this file | of this table | in my data | in my file | in these data"
+        " | in here | this dataset | this file | this table | this data | the whole dataset | the entire dataset"
+        " | whole dataset | entire dataset | entire table | whole table | in this data | in the csv"
+        " | in the spreadsheet | in the sheet | for this dataset | for the dataset | for the data"
         " | for the whole dataset | for the entire dataset | for the whole table | across the dataset"
         " | across the whole dataset | across all row | of all row | across the entire dataset"
         " | over the whole dataset | over all row | from the data | from the dataset | from this file"
@@ -368,7 +368,7 @@ ENGLISH: tuple[tuple[str, str, str], ...] = (
         " | occur | occurred | happen | happened | respectively | interested | interested in | help | using | use"
         " | based on | actually | go | i'm | let's | we've | i've | pls | plz | ok | okay | really | provide"
         " | provide me with | present me | output | pull | pull up | sir | quickly | quick | simple | nice"
-        " | need to know | wonder | wondering | curious | if | whether | my question is | question | answer | work"
+        " | need to know | wonder | wondering | curious | whether | my question is | question | answer | work"
         " | belong | seen | counted | overall value | level | belong to | belongs to | number | numbers | reading"
         " | measurement | covered | available | appear | represented | inside | stand | stood | look at | reach"
         " | reached | reach a | hit | come | came | got | gets | take | taken | placed | separately | individually"

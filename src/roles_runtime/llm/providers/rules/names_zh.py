@@ -81,6 +81,7 @@ CONCEPTS_ZH: tuple[tuple[str, str], ...] = (
 """English words of a column's name, and Chinese phrases for it; read the other way too."""
 
 VALUES_ZH: tuple[tuple[str, str], ...] = (
+    ("m", "男 | 男性"), ("f", "女 | 女性"),
     ("male", "男 | 男性 | 雄性 | 公 | 雄"),
     ("female", "女 | 女性 | 雌性 | 母 | 雌"),
     ("japan", "日本"),

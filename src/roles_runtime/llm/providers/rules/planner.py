@@ -98,7 +98,7 @@ def _delegate(situation: Situation, question: str, chosen: Chosen, said_in: Lang
     instruction = Instruction(chosen.schema.file.name, question, chosen.before)
     drawn = " and draw it" if chosen.query.plot else ""
     plan = [
-        f"1. {name} works out the answer from {chosen.schema.file.name} by code{drawn}",
+        f"1. {name} works out the answer from {chosen.schema.file.name} by code{' and draws it' if drawn else ''}",
         "2. Tell the user the result <narrow depend on 1>",
     ]
     return PlannerReply(

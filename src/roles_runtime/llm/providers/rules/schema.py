@@ -3,74 +3,21 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections.abc import Iterable, Iterator
 
-from roles_runtime.llm.providers.rules.lexicon import (
-    Phrase,
-    PhraseTable,
-    Sense,
-    concepts,
-    lexicon,
-    row_translations,
-    synonyms,
-    translations,
-    value_synonyms,
-)
+from roles_runtime.llm.providers.rules.lexicon import Phrase, PhraseTable, Sense, concepts, row_translations
 from roles_runtime.llm.providers.rules.names_en import ADDITIVE_EN
 from roles_runtime.llm.providers.rules.names_zh import ADDITIVE_ZH
+from roles_runtime.llm.providers.rules.phrases import column_phrases, ends_as_label, english_words, taken, values_of
 from roles_runtime.llm.providers.rules.query import Filter
-from roles_runtime.llm.providers.rules.tokens import keys, lemma, name_words, tokenize
-from roles_runtime.posts.shared import ColumnProfile, FileProfile
+from roles_runtime.llm.providers.rules.tokens import keys, lemma, name_words
+from roles_runtime.posts.shared import FileProfile
 
-_UNITS = frozenset(
-    {
-        "mm",
-        "cm",
-        "m",
-        "km",
-        "g",
-        "kg",
-        "lb",
-        "lbs",
-        "in",
-        "inch",
-        "ft",
-        "usd",
-        "eur",
-        "dollar",
-        "c",
-        "f",
-        "mph",
-        "kmh",
-        "pct",
-        "ms",
-        "sec",
-    }
-)
-_HEADS = frozenset(
-    {
-        "length",
-        "depth",
-        "width",
-        "height",
-        "mass",
-        "weight",
-        "rate",
-        "size",
-        "providing",
-        "producing",
-        "service",
-        "name",
-    }
-)
 _STEM_NOISE = frozenset(
     {"data", "dataset", "table", "file", "sheet", "list", "csv", "record", "stat", "export", "sample", "test", "my"}
 )
-_MEANINGFUL = frozenset({"change", "growth", "rate", "ratio", "share", "difference", "percent", "pct", "percentage"})
 _EVENTS = frozenset({"death", "purchase", "transaction", "event", "visit", "incident", "accident", "order"})
 _DEATHS = ("died", "die", "were killed", "was killed", "killed", "dead", "死亡", "死", "遇难")
-_LABELS = ("name", "title", "label", "model", "名称", "姓名", "名字")
 _COSTS = (10, 11, 12, 14, 15)
 _PERSONAL = frozenset({("first", "name"), ("last", "name"), ("employee",), ("student",), ("patient",), ("姓", "名")})
 _HINTS: dict[str, frozenset[str]] = {
@@ -94,7 +41,7 @@ class Schema:
     def __init__(self, file: FileProfile) -> None:
         self.file = file
         self.columns = {column.name: column for column in file.columns}
-        self._words = {name: _english(name) for name in self.columns}
+        self._words = {name: english_words(name) for name in self.columns}
         self.phrases: PhraseTable = self._phrases()
 
     # -- what a column is
@@ -179,7 +126,7 @@ class Schema:
     def labels(self) -> tuple[str, ...]:
         """The columns that tell a reader which row it is."""
         coded = tuple(name for name in self.columns if self.category(name) and self._one_a_row(name))
-        named = tuple(name for name in self.columns if _ends_as_label(name) or name in coded)
+        named = tuple(name for name in self.columns if ends_as_label(name) or name in coded)
         if named:
             return named
         dates = tuple(name for name in self.columns if self.dated(name) and not self.repeats(name))
@@ -187,7 +134,7 @@ class Schema:
 
     def labelled(self, name: str) -> bool:
         """Whether it is one of the columns that tell rows apart."""
-        return name in self.labels() and (_ends_as_label(name) or self._one_a_row(name))
+        return name in self.labels() and (ends_as_label(name) or self._one_a_row(name))
 
     def _one_a_row(self, name: str) -> bool:
         return self.columns[name].distinct_count == self.file.rows
@@ -197,7 +144,7 @@ class Schema:
     def _phrases(self) -> PhraseTable:
         ranked: dict[Phrase, dict[Sense, int]] = {}
         for name in self.columns:
-            for phrase, rank in _column_phrases(name, self._words[name]):
+            for phrase, rank in column_phrases(name, self._words[name]):
                 senses = ranked.setdefault(phrase, {})
                 sense = Sense("C", column=name, cost=_COSTS[rank])
                 if not any(other.column == name and other.cost <= sense.cost for other in senses):
@@ -205,7 +152,7 @@ class Schema:
         table: dict[Phrase, list[Sense]] = {}
         for phrase, senses in ranked.items():
             best = min(senses.values())
-            if best >= 3 and _taken(phrase):
+            if best >= 3 and taken(phrase):
                 continue
             table[phrase] = [sense for sense, rank in senses.items() if rank == best]
         for phrase, cost in self._row_phrases():
@@ -217,6 +164,11 @@ class Schema:
                         table.setdefault((*phrase, *counted), []).append(Sense("HR", "thing"))
         for phrase in self._file_phrases():
             table.setdefault(phrase, []).append(Sense("_"))
+        for words in self._words.values():
+            if len(words) == 2 and words[1] == "date":
+                # "hired in 2020" says no more than the column hire_date does
+                verb = words[0] + ("d" if words[0].endswith("e") else "ed")
+                table.setdefault((verb,), []).append(Sense("w"))
         if "death" in self._row_nouns():
             # each row being a death, the verb adds nothing
             for verb in _DEATHS:
@@ -257,7 +209,7 @@ class Schema:
             yield span
 
     def _rows_are_things(self) -> bool:
-        unique = any(self.category(name) and not self.repeats(name) for name in self.columns if _ends_as_label(name))
+        unique = any(self.category(name) and not self.repeats(name) for name in self.columns if ends_as_label(name))
         coded = any(self.category(name) and self._one_a_row(name) for name in self.columns)
         every = {word for words in self._words.values() for word in words}
         alive = bool(every & {"sex", "gender"}) and not self.rows_are_people() and bool(every & {"mass", "weight"})
@@ -295,104 +247,4 @@ class Schema:
     def _value_phrases(self) -> Iterator[tuple[Phrase, Sense]]:
         for name, column in self.columns.items():
             if column.dtype in ("text", "boolean", "mixed"):
-                yield from _values_of(name, column, {word for words in self._words.values() for word in words})
-
-
-def _values_of(name: str, column: ColumnProfile, named: set[str]) -> Iterator[tuple[Phrase, Sense]]:
-    taken: set[Phrase] = set()
-    for value in column.distinct:
-        phrase = keys(value)
-        if not phrase or len(phrase) > 8 or all(not key[:1].isalpha() for key in phrase):
-            continue
-        guarded = (_taken(phrase) or (len(phrase) == 1 and len(phrase[0]) == 1)) and value.isascii()
-        if guarded and value == value.lower():
-            continue
-        taken.add(phrase)
-        arg = "singular" if named & set(phrase) else ""
-        surface = value if guarded else ""
-        yield phrase, Sense("V", arg, name, value, 9 if guarded else 10, surface)
-    for value in column.distinct:
-        for other in value_synonyms().get(value.lower(), ()):
-            phrase = keys(other)
-            if phrase not in taken and not _taken(phrase):
-                yield phrase, Sense("V", column=name, value=value, cost=11, surface="")
-
-
-def _taken(phrase: Phrase) -> bool:
-    return phrase in lexicon()
-
-
-def _ends_as_label(name: str) -> bool:
-    words = name_words(name)
-    return words[-1:] != () and (words[-1] in _LABELS or name in _LABELS)
-
-
-def _english(name: str) -> Phrase:
-    """A column's words; for a Chinese name, those of its translation."""
-    words = name_words(name)
-    for english, chinese in translations():
-        if chinese == words:
-            return english
-    return words
-
-
-def _column_phrases(name: str, english: Phrase) -> Iterator[tuple[Phrase, int]]:
-    """(phrase, rank): 0 the name itself, 1 the same in other words, 2 a synonym, 3 its end, 4 its beginning."""
-    words = name_words(name)
-    if not words:
-        return
-    yield words, 0
-    yield keys(name), 0
-    yield tuple(token.key for token in tokenize(name)), 0
-    if len(words) > 1 and all(word.isascii() for word in words):
-        yield ("".join(words),), 0
-    base = _without_unit(english)
-    yield from ((phrase, 1) for phrase in _variants(base))
-    for key, phrases in synonyms().items():
-        if key in (base, english):
-            yield from ((phrase, 2) for phrase in phrases)
-    yield from _translated(base)
-    if base[-1:] != ("id",):
-        yield from ((phrase, rank) for part, rank in _parts(base) for phrase in _variants(part))
-    if not words[0].isascii():
-        yield from ((words[start:], 3) for start in range(1, len(words) - 1))
-
-
-def _translated(base: Phrase) -> Iterator[tuple[Phrase, int]]:
-    for english, chinese in translations():
-        if sorted(english) == sorted(_plain(base)):
-            yield chinese, 1
-        elif len(base) > len(english) and base[-len(english) :] == english:
-            yield chinese, 3
-
-
-def _plain(words: Phrase) -> Phrase:
-    return tuple(
-        {"temp": "temperature", "maximum": "max", "minimum": "min", "qty": "quantity"}.get(each, each) for each in words
-    )
-
-
-def _without_unit(words: Phrase) -> Phrase:
-    base = words
-    while len(base) > 1 and base[-1] in _UNITS:
-        base = base[:-1]
-    return base
-
-
-def _parts(base: Phrase) -> Iterator[tuple[Phrase, int]]:
-    for start in range(1, len(base)):
-        if base[start] not in _MEANINGFUL:
-            yield base[start:], 3
-    if len(base) > 1 and base[-1] in _HEADS:
-        for end in range(1, len(base)):
-            yield base[:end], 4
-
-
-def _variants(words: Phrase) -> Iterable[Phrase]:
-    """The words, each by what means the same, and turned round: "max temp", "maximum temperature"."""
-    choices = [concepts().get(word, (word,)) for word in words]
-    spelled = itertools.islice(itertools.product(*choices), 64)
-    turns = [tuple(each) for each in spelled]
-    if len(words) in (2, 3):
-        turns += [each[-1:] + each[:-1] for each in turns] + [each[1:] + each[:1] for each in turns]
-    return dict.fromkeys(turns)
+                yield from values_of(name, column, {word for words in self._words.values() for word in words})

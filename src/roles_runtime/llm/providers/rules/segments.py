@@ -12,7 +12,7 @@ from roles_runtime.llm.providers.rules.lexicon import SCALES, Phrase, Sense, lex
 from roles_runtime.llm.providers.rules.query import Filter, Group, Measure, Value
 from roles_runtime.llm.providers.rules.tokens import Token
 
-_LONGEST = 9
+_LONGEST = 12
 _MOST_READINGS = 400
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d|21\d\d")
 

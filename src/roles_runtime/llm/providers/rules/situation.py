@@ -138,8 +138,8 @@ def _conversation(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def _said(message: Message) -> Said:
     if message.role == "assistant":
-        return Said(message.creator, _without_surrogates(message.content), mine=True)
-    text = _without_surrogates(message.content)
+        return Said(message.creator, message.content, mine=True)
+    text = message.content
     task = _TASK.search(text)
     if task:
         text = text[task.end() :]
@@ -147,11 +147,6 @@ def _said(message: Message) -> Said:
     text = text.removeprefix(f"{CONVERSATION_START}\n")
     text = _HEAD.sub("", text, count=1).removeprefix(f"{CONVERSATION_START}\n")
     return Said(message.creator, text.strip())
-
-
-def _without_surrogates(text: str) -> str:
-    """Lone halves of surrogate pairs, which no JSON can carry, become question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def question_in(text: str) -> str:

@@ -131,7 +131,9 @@ def _extreme_by_hint(frame: Frame, columns: tuple[str, ...], direction: str, hin
     others = [column for column in columns if column != target]
     if hint == "date" and not others and only(frame.core, "CP"):
         return frame.query("aggregate", measures=(Measure("max" if direction == "max" else "min", target),))
-    if hint == "date" and only(frame.core, "P"):
+    periods = [item for item in only(frame.core, "P") if item.arg != "day"]
+    if (hint == "date" and only(frame.core, "P")) or (periods and not frame.schema.additive(target)):
+        # "the hottest month": by its hottest day, or on average?
         return None
     return _extreme_of(frame, target, others, direction)
 

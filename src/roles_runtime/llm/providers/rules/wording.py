@@ -84,11 +84,11 @@ _KINDS = {
 }
 _COMPARISONS_EN = {
     "==": "is",
-    "<": "below",
-    "<=": "at most",
-    ">": "above",
-    ">=": "at least",
-    "in": "one of",
+    "<": "is below",
+    "<=": "is at most",
+    ">": "is above",
+    ">=": "is at least",
+    "in": "is one of",
     "missing": "is missing",
 }
 _COMPARISONS_ZH = {"==": "为", "<": "小于", "<=": "不超过", ">": "大于", ">=": "不小于", "in": "为", "missing": "缺失"}
@@ -161,20 +161,29 @@ def _caption(query: Query, language: Language) -> str:
 
 
 def _caption_en(query: Query) -> str:
-    subject = _KINDS[query.kind][0] if query.kind != "aggregate" else _measures_en(query)
-    if query.kind != "aggregate" and query.columns:
-        joined = " and ".join(query.columns) if len(query.columns) < 4 else f"{len(query.columns)} columns"
-        subject += f" of {joined}"
-    if query.groups:
-        subject += " by " + " and ".join(group_words(group) for group in query.groups)
-    if query.kind == "rows" and query.limit and query.order:
-        row = "row" if query.limit == 1 else f"{query.limit} rows"
-        subject = f"The {row} with the {'highest' if query.descending else 'lowest'} {query.order}"
-    elif query.limit and query.order is not None:
-        amount = f"{abs(query.limit)} " if abs(query.limit) > 1 else ""
-        subject += f", the {amount}{'highest' if query.descending else 'lowest'}"
     conditions = " and ".join(_condition_en(each) for each in query.filters)
-    return f"{subject[:1].upper()}{subject[1:]}" + (f" where {conditions}" if conditions else "")
+    return _subject_en(query) + (f" where {conditions}" if conditions else "")
+
+
+def _subject_en(query: Query) -> str:
+    groups = " and ".join(group_words(group) for group in query.groups)
+    number, way = abs(query.limit), "highest" if query.descending else "lowest"
+    if query.kind == "rows" and number:
+        rows = "row" if number == 1 else f"{number} rows"
+        if query.order:
+            return f"The {rows} with the {way} {query.order}"
+        return f"The {'first' if query.limit > 0 else 'last'} {rows}"
+    if query.kind == "aggregate":
+        measures = _measures_en(query)
+        if number and query.order is not None:
+            return (
+                f"The {groups} with the {way} {measures}"
+                if number == 1
+                else f"The {number} {way} {measures} by {groups}"
+            )
+        return f"{measures[:1].upper()}{measures[1:]}" + (f" by {groups}" if groups else "")
+    joined = " and ".join(query.columns) if len(query.columns) < 4 else f"{len(query.columns)} columns"
+    return _KINDS[query.kind][0] + (f" of {joined}" if query.columns else "")
 
 
 def _measures_en(query: Query) -> str:
@@ -182,17 +191,23 @@ def _measures_en(query: Query) -> str:
 
 
 def _caption_zh(query: Query) -> str:
-    subject = "" if query.kind == "aggregate" else _KINDS[query.kind][1]
-    if query.kind == "aggregate":
-        subject = "、".join(f"{each.column}{'的' if each.column else ''}{_OPS_ZH[each.op]}" for each in query.measures)
-    elif query.columns:
-        subject = f"{'、'.join(query.columns[:4])}的{subject}"
-    groups = "、".join(group_words(group) for group in query.groups)
-    text = f"按{groups}分组，{subject}" if groups else subject
-    if query.limit and query.order is not None:
-        text += f"，{'最高' if query.descending else '最低'}的{abs(query.limit)}个"
     conditions = "，".join(_condition_zh(each) for each in query.filters)
-    return f"{text}（{conditions}）" if conditions else text
+    return _subject_zh(query) + (f"（{conditions}）" if conditions else "")
+
+
+def _subject_zh(query: Query) -> str:
+    groups = "、".join(group_words(group) for group in query.groups)
+    number, way = abs(query.limit), "最高" if query.descending else "最低"
+    if query.kind == "rows" and number:
+        if query.order:
+            return f"{query.order}{way}的{number}行"
+        return f"{'前' if query.limit > 0 else '最后'}{number}行"
+    if query.kind == "aggregate":
+        measures = "、".join(f"{each.column}{'的' if each.column else ''}{_OPS_ZH[each.op]}" for each in query.measures)
+        if number and query.order is not None:
+            return f"{measures}{way}的{f'{number}个' if number > 1 else ''}{groups}"
+        return f"按{groups}分组，{measures}" if groups else measures
+    return f"{'、'.join(query.columns[:4])}{'的' if query.columns else ''}{_KINDS[query.kind][1]}"
 
 
 def _condition_en(filter: Filter) -> str:

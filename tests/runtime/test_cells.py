@@ -10,8 +10,9 @@ import pytest
 
 from roles_runtime.errors import KernelError, KernelLostError, WorkspaceError
 from roles_runtime.kernels.kernel import Execution
-from roles_runtime.kernels.scripted import ScriptedKernels
+from roles_runtime.kernels.scripted import ScriptedKernel, ScriptedKernels
 from roles_runtime.kernels.workspace import Workspace
+from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.conversation import ArtifactRef, RoundState
 from roles_runtime.posts.event import CellDone, CellStarted, PostSent, RoundOpened
@@ -235,3 +236,41 @@ async def test_cancelling_while_files_are_profiled_opens_and_closes_the_round(tm
             await session.cancel()
             assert (await asked).state is not RoundState.created
         assert (await folded(runtime, "s")).conversation.rounds == list(session.rounds)
+
+
+# --- with a sandbox or without -------------------------------------------------------------------------------
+
+
+class Sandboxes(ScriptedKernels):
+    """Notes how each kernel is asked for."""
+
+    def __init__(self, *, sandboxed: bool) -> None:
+        super().__init__(sandboxed=sandboxed)
+        self.asked: list[bool] = []
+
+    def open(self, session_id: str, workspace: Workspace, *, sandbox: bool = True) -> ScriptedKernel:
+        self.asked.append(sandbox)
+        return super().open(session_id, workspace, sandbox=sandbox)
+
+
+class Writer(ScriptedModel):
+    """As an LLM: what it writes may be run."""
+
+    writes_code = True
+
+
+@pytest.mark.parametrize(
+    ("sandboxed", "writes_code", "asked_for"),
+    [(True, True, True), (True, False, True), (False, True, True), (False, False, False)],
+)
+async def test_only_a_team_whose_models_write_no_code_runs_without_a_sandbox_where_none_can_be_had(
+    sandboxed: bool, writes_code: bool, asked_for: bool
+) -> None:
+    role = coding("x")
+    role.model = Writer([]) if writes_code else ScriptedModel([])
+    kernels = Sandboxes(sandboxed=sandboxed)
+    async with running(role, kernels=kernels) as runtime:
+        session = await runtime.session("s")
+        await session.ask("one")
+        await session.ask("two")
+    assert kernels.asked == [asked_for], "decided once a session"

@@ -79,8 +79,8 @@ async def test_posts_queued_for_the_role_and_later_ones_are_absent() -> None:
 
 
 async def test_a_post_that_is_still_being_written_is_absent() -> None:
-    store, seen = WaitingStore(), []
-    gate = Gate()
+    store, gate = WaitingStore(), Gate()
+    seen: list[list[str]] = []
 
     @cast("Shared")
     async def shared(turn: Turn) -> Answer:

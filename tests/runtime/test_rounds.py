@@ -221,7 +221,7 @@ async def test_a_delivered_post_is_sealed_with_its_list_and_its_attachments() ->
         lambda: setattr(mine, "send_to", "x"),
         lambda: mine.add_attachment(Attachment.create(AttachmentType.thought, "x")),
         lambda: mine.del_attachment(["thought"]),
-        lambda: mine.attachment_list.clear(),
+        lambda: mine.attachment_list.clear(),  # type: ignore[attr-defined]
         lambda: setattr(mine.attachment_list[0], "content", "x"),
     ):
         with pytest.raises(PostSealedError):

@@ -37,9 +37,9 @@ def test_a_lone_worker_leads() -> None:
         lambda: Team(Echo("a\nb")),
         lambda: Team(Echo("1st")),
         lambda: Team(Echo("x" * 65)),
-        lambda: Team("Planner"),
-        lambda: Team(Echo(), ["Worker"]),
-        lambda: Runtime("Planner", kernels=None),
+        lambda: Team("Planner"),  # type: ignore[arg-type]
+        lambda: Team(Echo(), ["Worker"]),  # type: ignore[list-item]
+        lambda: Runtime("Planner", kernels=None),  # type: ignore[arg-type]
     ],
 )
 def test_a_team_that_can_not_work_is_refused_when_it_is_made(make: Any) -> None:  # TW-83

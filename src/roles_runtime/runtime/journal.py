@@ -25,16 +25,21 @@ class Journal:
         broken: Whether an append failed: memory and store may differ, and the session must be read again.
     """
 
-    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "broken", "seq")
+    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "seq")
 
     def __init__(
         self, store: Store, session_id: str, seq: int, listeners: Listeners, coats: Coats | None = None
     ) -> None:
         self._store, self._session_id, self._listeners = store, session_id, listeners
         self.seq = seq
-        self.broken = False
         self._coats = coats
-        self._owed: tuple[Entry, ...] = ()
+        # None once an append failed; one field for two things, since an idle session holds it.
+        self._owed: tuple[Entry, ...] | None = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether an append failed."""
+        return self._owed is None
 
     async def write(self, event: DurableEvent, key: str) -> None:
         """Writes one event; returns when it is durable.
@@ -50,7 +55,7 @@ class Journal:
         Raises:
             StoreError: none was written.
         """
-        if self.broken:
+        if self._owed is None:
             raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
         # The places are taken before the wait: appends of one session are under way side by side, in this order.
@@ -59,7 +64,7 @@ class Journal:
         try:
             await self._store.append(self._session_id, entries)
         except Exception:
-            self.broken = True
+            self._owed = None
             raise
         except asyncio.CancelledError:
             self._owe(entries)
@@ -69,7 +74,7 @@ class Journal:
 
     async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
         """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
-        if self.broken:
+        if self._owed is None:
             raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
         self.seq = seq + 2
@@ -80,7 +85,7 @@ class Journal:
         try:
             await self._store.append(self._session_id, entries)
         except Exception:
-            self.broken = True
+            self._owed = None
             raise
         except asyncio.CancelledError:
             self._owe(entries)
@@ -99,7 +104,7 @@ class Journal:
 
     def _owe(self, entries: Sequence[Entry]) -> None:
         # They are handed over and will be written, before whatever comes after them.
-        if self._listeners.watchers:
+        if self._listeners.watchers and self._owed is not None:
             self._owed += tuple(entries)
 
     def _tell(self, entries: Sequence[Entry]) -> None:

@@ -163,10 +163,11 @@ def _fits(post: Post, most: int) -> bool:
     """Whether a Post can go as it is; one that is out of the ordinary is looked at closely."""
     size = len(post.message)
     for attachment in post.attachment_list:
-        if not (
-            isinstance(attachment, Attachment)
-            and type(attachment.id) is type(attachment.content) is str
-            and isinstance(attachment.type, str)
+        if (
+            type(attachment) is not Attachment
+            or type(attachment.content) is not str
+            or type(attachment.id) is not str
+            or not isinstance(attachment.type, str)
         ):
             return False
         size += len(attachment.content)

@@ -25,6 +25,7 @@ from roles_runtime.runtime.listeners import Handled, Handler, Listener, Listener
 from roles_runtime.runtime.opening import run_round
 from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
+from roles_runtime.runtime.supervisor import give_up
 from roles_runtime.runtime.uploads import take_files
 
 
@@ -225,9 +226,15 @@ class Session:
         if ground.coats is not None:
             run = ground.coats.wrap_round(run, self.id, ground.coats.caller())
         active.task = ground.children.start(run(record))
-        # Also where it is cancelled before it began.
-        active.task.add_done_callback(lambda _: active.end())
+        active.task.add_done_callback(partial(self._task_ended, active))
         return active
+
+    def _task_ended(self, active: ActiveRound, task: asyncio.Task[None]) -> None:
+        """Also where it was cancelled before it began, or a coat round it failed."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self.ground.children.start(give_up(active, error))
+        active.end()
 
     def _end(self, watcher: Watcher | None) -> None:
         self.journal.tell_owed()

@@ -138,7 +138,12 @@ async def step(active: ActiveRound, actor: Actor) -> None:
         else:
             context = active.fresh_context()
             worn = _coated(seat.coats, scope, turn)
-            await in_context(context, worn, context.run(worn.send, None))
+            try:
+                waits_for = context.run(worn.send, None)
+            except StopIteration:
+                pass
+            else:
+                await in_context(context, worn, waits_for)
         actor.mailbox.ack(envelope)
         if setbacks is not None:
             setbacks.forget(actor.name)

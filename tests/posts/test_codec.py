@@ -56,7 +56,7 @@ _EVENTS: dict[type[DurableEvent], st.SearchStrategy[DurableEvent]] = {
     PostSent: st.builds(PostSent, _TEXT, _POSTS, _SOME),
     TurnFinished: st.builds(TurnFinished, _TEXT, _TEXT, _SOME, _NUMBERS, _OUTCOMES, _TEXT),
     ModelReplied: st.builds(
-        ModelReplied, _TEXT, _TEXT, _TEXT, _NUMBERS, _TEXT, _TEXT, _NUMBERS, _NUMBERS, _NUMBERS, _OUTCOMES
+        ModelReplied, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _NUMBERS, _NUMBERS, _NUMBERS, _OUTCOMES
     ),
     ToolReturned: st.builds(ToolReturned, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _TEXT, _NUMBERS, _OUTCOMES),
     CellStarted: st.builds(CellStarted, _TEXT, _TEXT, _TEXT, _TEXT),

@@ -82,7 +82,7 @@ async def test_the_answer_streams_out_while_it_comes_and_the_call_is_journalled(
     assert plan == attached(post, AttachmentType.plan)
     (replied,) = scene.recorded
     assert isinstance(replied, ModelReplied)
-    assert (replied.turn, replied.index, replied.model) == (scene.turn_id, 0, "scripted")
+    assert (replied.turn, replied.model, replied.reason) == (scene.turn_id, "scripted", "stop")
     message = AssistantTextMessage.model_validate_json(replied.message)
     assert (message.content, message.creator) == (answered(), "Planner")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -253,16 +254,17 @@ async def test_a_post_returned_a_second_time_is_refused() -> None:
     assert len(round_.post_list) == 2
 
 
-async def test_what_can_not_be_written_as_json_costs_no_session(tmp_path: Any) -> None:
+async def test_an_extra_that_is_no_json_is_refused_and_the_journal_stays_readable(tmp_path: Path) -> None:
     def act(turn: Turn) -> Answer:
         post = turn.answer("x", USER)
         post.add_attachment(Attachment.create(AttachmentType.thought, "x", extra=object()))  # type: ignore[arg-type]
         return post
 
     store = SqliteStore(tmp_path / "roles.db")
-    async with running(misbehaving(act), store=store, interrupted=True) as runtime:
+    async with running(misbehaving(act), store=store) as runtime:
         session = await runtime.session("s")
-        with pytest.raises(StoreError, match="JSON"):
-            await session.ask("bad")
+        bad = await session.ask("bad")
+        assert (bad.state, bad.reason) == (RoundState.failed, "role_error")
+        assert "neither JSON nor a shared entry" in bad.detail
         assert (await session.ask("good")).state is RoundState.finished
-        assert [each.reason for each in (await runtime.read("s")).rounds] == ["interrupted", None]
+        assert [each.reason for each in (await runtime.read("s")).rounds] == ["role_error", None]

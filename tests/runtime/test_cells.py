@@ -273,4 +273,4 @@ async def test_only_a_team_whose_models_write_no_code_runs_without_a_sandbox_whe
         session = await runtime.session("s")
         await session.ask("one")
         await session.ask("two")
-    assert kernels.asked == [asked_for], "decided once a session"
+    assert kernels.asked == [asked_for] * 2, "decided once a session, for each of its cells"

@@ -144,7 +144,7 @@ async def test_a_session_that_sleeps_is_free_for_another_process(tmp_path: Path)
 async def test_attachments_shared_entries_and_usage_come_back_as_they_were(tmp_path: Path) -> None:
     @cast("Planner")
     async def planner(turn: Turn) -> Answer:
-        await turn.record(ModelReplied(turn.round_id, "Planner", turn.turn_id, 1, "m", "{}", 10, 5, 1))
+        await turn.record(ModelReplied(turn.round_id, "Planner", turn.turn_id, "m", "{}", "stop", 10, 5, 1))
         post = turn.answer("done", USER)
         entry = SharedMemoryEntry.create("plan", "conversation", "the plan")
         post.add_attachment(Attachment.create(AttachmentType.shared_memory_entry, "the plan", extra=entry))

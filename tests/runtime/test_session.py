@@ -127,7 +127,7 @@ async def test_an_idle_session_falls_asleep_and_the_next_question_wakes_it() -> 
         session = await runtime.session("s")
         await session.ask("one")
         await until(lambda: session.dormant)
-        assert not session.conversation.rounds
+        assert [each.user_query for each in session.rounds] == ["one"], "whoever holds it may read on"
         await session.ask("two")
         await until(lambda: session.dormant)
         reference = weakref.ref(session)
@@ -261,7 +261,7 @@ async def test_a_round_that_a_failed_append_left_open_is_closed_as_interrupted()
 async def test_usage_of_a_session_counts_all_its_rounds() -> None:
     @cast("Planner")
     async def planner(turn: Turn) -> Answer:
-        await turn.record(ModelReplied(turn.round_id, "Planner", turn.turn_id, 1, "m", "{}", 10, 5, 1))
+        await turn.record(ModelReplied(turn.round_id, "Planner", turn.turn_id, "m", "{}", "stop", 10, 5, 1))
         usage = turn.usage
         assert (usage.turn.input_tokens, usage.turn.calls) == (10, 1)
         assert usage.round == usage.turn

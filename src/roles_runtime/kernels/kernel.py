@@ -10,6 +10,9 @@ import msgspec
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.posts.conversation import ArtifactRef
 
+CELL_TIMEOUT_S = 120.0
+"""How long a cell may run where nobody says otherwise."""
+
 
 class Execution(msgspec.Struct, frozen=True):
     """What came of one cell.
@@ -44,7 +47,7 @@ class Execution(msgspec.Struct, frozen=True):
 class Kernel(Protocol):
     """One session's kernel. Cells run in the order in which they were given; variables stay."""
 
-    async def execute(self, code: str, *, timeout_s: float = 120.0, traceparent: str = "") -> Execution:
+    async def execute(self, code: str, *, timeout_s: float | None = None, traceparent: str = "") -> Execution:
         """Runs one cell, after those given before it; starts the kernel if there is none.
 
         At ``timeout_s`` the cell is interrupted, 5 s later the kernel is killed. A cell that fails, times out or
@@ -53,7 +56,7 @@ class Kernel(Protocol):
 
         Args:
             code: Python, as for one cell of a notebook.
-            timeout_s: From the cell's start.
+            timeout_s: From the cell's start; 120 s, or what the session is limited to, where it is left out.
             traceparent: W3C trace context for the cell; nothing else of the environment reaches it.
 
         Raises:

@@ -14,7 +14,7 @@ from roles_runtime.errors import KernelError, KernelLostError, SandboxUnavailabl
 from roles_runtime.kernels.cell import Cell
 from roles_runtime.kernels.folder import bytes_below
 from roles_runtime.kernels.harvest import keep_all
-from roles_runtime.kernels.kernel import Execution
+from roles_runtime.kernels.kernel import CELL_TIMEOUT_S, Execution
 from roles_runtime.kernels.live import LiveKernel
 from roles_runtime.kernels.pool import Pool
 from roles_runtime.kernels.sandbox import Limits, Sandbox, find_sandbox
@@ -154,6 +154,8 @@ class LocalKernels:
                     await kernel.drop(f"it idled for {self._idle_s:g} s")
                 elif kernel.is_idle:
                     await kernel.drop_if_outgrown()
+                elif kernel.owes_nothing and kernel.last_used < before:
+                    kernel.forget()
 
 
 class LocalKernel:
@@ -178,11 +180,21 @@ class LocalKernel:
         """Whether its process ended by itself."""
         return self._live is not None and self._live.dead
 
-    async def execute(self, code: str, *, timeout_s: float = 120.0, traceparent: str = "") -> Execution:
+    @property
+    def owes_nothing(self) -> bool:
+        """Whether it has no kernel, runs nothing, and has no loss to tell of."""
+        return self._live is None and not self._loss and not self._turn.locked()
+
+    def forget(self) -> None:
+        """Closes it while it has no kernel: opening the session's kernel again makes another."""
+        self._closed = True
+        self._kernels.forget(self._session_id)
+
+    async def execute(self, code: str, *, timeout_s: float | None = None, traceparent: str = "") -> Execution:
         """Runs one cell. See `Kernel.execute`."""
         async with self._turn:
             try:
-                return await self._execute(Cell(code), timeout_s, traceparent)
+                return await self._execute(Cell(code), CELL_TIMEOUT_S if timeout_s is None else timeout_s, traceparent)
             finally:
                 self.last_used = time.monotonic()
                 if self._kernels.crowded and not self._turn.statistics().tasks_waiting:

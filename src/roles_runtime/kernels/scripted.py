@@ -75,7 +75,7 @@ class ScriptedKernel:
         self._closed = False
         self.cells: list[str] = []
 
-    async def execute(self, code: str, *, timeout_s: float = 120.0, traceparent: str = "") -> Execution:
+    async def execute(self, code: str, *, timeout_s: float | None = None, traceparent: str = "") -> Execution:
         """The next step, as if the code had run.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from roles_runtime.errors import StoreCorruptError, StoreVersionError
+from roles_runtime.errors import DocumentError, StoreCorruptError, StoreVersionError
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.event import FORMAT_VERSION, Entry, PostSent
 from roles_runtime.posts.post import seal
@@ -39,7 +39,10 @@ def decode_entry(data: bytes | str) -> Entry:
     if isinstance(entry.event, PostSent):
         for attachment in entry.event.post.attachment_list:
             if attachment.type == AttachmentType.shared_memory_entry and isinstance(attachment.extra, dict):
-                attachment.extra = SharedMemoryEntry.from_dict(attachment.extra)
+                try:
+                    attachment.extra = SharedMemoryEntry.from_dict(attachment.extra)
+                except DocumentError as error:
+                    raise StoreCorruptError(f"The journal holds a damaged entry: {error}") from error
         seal(entry.event.post)
     return entry
 

@@ -79,7 +79,7 @@ def read_yaml(path: str | Path) -> dict[str, Json]:
         DocumentError: there is no such file, it is too large, no UTF-8 or no YAML, or it uses anchors, aliases or
             tags; the error names the line.
     """
-    return parse_yaml(_read(Path(path)), str(path))
+    return parse_yaml(read_text(Path(path)), str(path))
 
 
 def parse_yaml(text: str, where: str) -> dict[str, Json]:
@@ -134,16 +134,26 @@ def _written(document: Mapping[str, Json]) -> bytes:
     return text.encode("utf-8")
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Reads a small UTF-8 file.
+
+    Raises:
+        DocumentError: it is missing, no regular file, larger than 1 MiB, or no UTF-8.
+    """
     try:
         # A pipe or device under that name must not hold us up.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise DocumentError(str(path), "it is no regular file.")
+    except OSError as error:
+        raise DocumentError(str(path), f"it can not be read: {error.strerror}.") from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise DocumentError(str(path), "it is no regular file.")
+        with open(handle, "rb", closefd=False) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise DocumentError(str(path), f"it can not be read: {error.strerror}.") from error
+    finally:
+        os.close(handle)
     if len(data) > MAX_BYTES:
         raise DocumentError(str(path), f"it is larger than {MAX_BYTES} bytes.")
     try:

@@ -71,14 +71,15 @@ class ModelReplied(_Durable, frozen=True, gc=False):
 
     Attributes:
         message: The assistant message as JSON (of llm), so that no call is paid twice.
+        reason: Why the stream ended, as the model said: ``stop``, ``tool_calls``, ``length``, ``refusal``.
     """
 
     round_id: str
     role: RoleName
     turn: str
-    index: int
     model: str
     message: str
+    reason: str
     input_tokens: int
     output_tokens: int
     started_at: int

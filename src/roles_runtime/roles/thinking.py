@@ -56,9 +56,9 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
         if not message.tool_calls:
             # Thousands of turns may wait for the journal at once; none of them needs its prompt any more.
             del request
-            await _record(turn, message, reply, index)
+            await _record(turn, message, reply)
             return Thought(message.content, reply.reason == "length")
-        await _record(turn, message, reply, index)
+        await _record(turn, message, reply)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
         last_chance = index >= MAX_TOOL_ROUNDS
@@ -82,7 +82,7 @@ async def _ask(turn: Turn, request: LLMRequest, read: Read) -> tuple[AssistantTe
     return reply.message(turn.role), reply
 
 
-async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply, index: int) -> None:
+async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply) -> None:
     """Journals an answer; one that is a refusal goes no further."""
     model = "" if turn.model is None else turn.model.name
     await turn.record(
@@ -90,9 +90,9 @@ async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply, index
             turn.round_id,
             turn.role,
             turn.turn_id,
-            index,
             model,
             message.model_dump_json(),
+            reply.reason,
             reply.usage.input_tokens,
             reply.usage.output_tokens,
             reply.started_at,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 from roles_runtime.errors import StoreError
 from roles_runtime.llm.model import Usage
 from roles_runtime.posts.conversation import Reason, Round, RoundState
-from roles_runtime.posts.event import PostCancelled, RoundClosed, TurnFinished
+from roles_runtime.posts.event import Outcome, PostCancelled, RoundClosed, TurnFinished
 from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.ground import Home
@@ -52,8 +53,11 @@ class ActiveRound:
         session, team, limits: Where it belongs.
         round: Its record, as memory and the user see it.
         actors: By role; made when the first Post comes for one.
+        under_way: Keys of envelopes that were sent and not answered yet; what is not among them is a second delivery.
+        landing: Set when something lands, while all that is left is in the transport.
         woken: Actors that something has landed for and nobody runs yet.
         branches: By number, while their fan-out is out.
+        cells: Cells that run, by id, with what is written of each where the round ends first.
         replies: How many there were.
         usage: Calls and tokens.
         fresh_context: Makes the context of one turn.
@@ -71,11 +75,13 @@ class ActiveRound:
         "actors",
         "branches",
         "carry",
+        "cells",
         "ended",
         "failure",
         "fresh_context",
         "is_open",
         "is_over",
+        "landing",
         "large",
         "limits",
         "most_replies",
@@ -88,6 +94,7 @@ class ActiveRound:
         "started_s",
         "task",
         "team",
+        "under_way",
         "usage",
         "woken",
         "written",
@@ -99,7 +106,10 @@ class ActiveRound:
         self.round = new_round
         self.actors: dict[RoleName, Actor] = {}
         self.woken: list[Actor] = []
+        self.under_way: set[str] = set()
+        self.landing: asyncio.Event | None = None
         self.branches: dict[int, Branch] = {}
+        self.cells: dict[str, Keyed] = {}
         self.next_branch = 1
         self.replies = 0
         self.usage = Usage()
@@ -121,11 +131,36 @@ class ActiveRound:
         """Makes the actor of a role, with its mailbox, when the first Post comes for it."""
         session = self.session
         seat = session.ground.seats[name]
-        kernel = session.kernel_for(name, self.round.id) if seat.needs_kernel else None
-        actor = Actor(seat, kernel, self.team.leader.name, self.woken)
+        actor = Actor(seat, self.team.leader.name)
+        if seat.needs_kernel:
+            actor.kernel = session.kernel_for(name, self.round.id, actor.turn_id)
         capacity = self.limits.max_internal_chat_round_num + len(self.team.roles) + 1
-        actor.mailbox = session.ground.transport.open((session.id, name), actor.wake, capacity=capacity)
+        actor.mailbox = session.ground.transport.open(
+            (session.id, name), partial(self._landed, actor), capacity=capacity
+        )
         self.actors[name] = actor
+
+    def _landed(self, actor: Actor) -> None:
+        """Something landed for an actor: it is to be run, unless somebody does or its fan-out is out."""
+        if not (actor.busy or actor.joins):
+            actor.busy = True
+            self.woken.append(actor)
+        if self.landing is not None:
+            self.landing.set()
+
+    async def landed(self) -> bool:
+        """Waits until an actor is woken by what is still in the transport; False where nothing is.
+
+        The limit of the round bounds it.
+        """
+        while not self.woken:
+            held = {envelope.key for actor in self.actors.values() for envelope in actor.mailbox.waiting()}
+            if self.under_way <= held:
+                return False
+            self.landing = asyncio.Event()
+            await self.landing.wait()
+        self.landing = None
+        return True
 
     # --- the end -------------------------------------------------------------------------------------------
 
@@ -138,6 +173,8 @@ class ActiveRound:
         record = self.round
         record.state, record.reason, record.detail = state, reason, detail
         events, self.opening = self.opening, []
+        events += self.cells.values()
+        self.cells.clear()
         for actor in self.actors.values():
             events += self._dismiss(actor, reason)
         for join in {id(branch.join): branch.join for branch in self.branches.values()}.values():
@@ -158,8 +195,8 @@ class ActiveRound:
         scope = actor.scope
         if scope is not None:
             answered = tuple(post.id for post in scope.envelope.posts)
-            outcome = "timeout" if reason == "timeout" else "cancelled"
-            event = TurnFinished(round_id, name, answered, scope.started_at, outcome)  # type: ignore[arg-type]
+            outcome: Outcome = "timeout" if reason == "timeout" else "cancelled"
+            event = TurnFinished(round_id, name, answered, scope.started_at, outcome)
             events.append((event, scope.turn_id))
             actor.scope = None
         return events

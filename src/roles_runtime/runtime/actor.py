@@ -44,7 +44,6 @@ class Actor:
         scope: Of the turn under way, or None.
         sending: Posts that are being written and have not been delivered yet.
         others: Every exact name that it may write to, itself excepted.
-        woken: The round's list of actors to be run.
     """
 
     __slots__ = (
@@ -61,14 +60,13 @@ class Actor:
         "scope",
         "seat",
         "sending",
-        "woken",
     )
 
-    def __init__(self, seat: Seat, kernel: Kernel | None, leader: RoleName, woken: list[Actor]) -> None:
+    def __init__(self, seat: Seat, leader: RoleName) -> None:
         self.seat = seat
         self.name = seat.name
         self.leads = seat.name == leader
-        self.kernel = kernel
+        self.kernel: Kernel | None = None
         self.requester = leader
         self.mailbox: Mailbox
         self.busy = False
@@ -77,11 +75,8 @@ class Actor:
         self.joins = 0
         self.scope: Running | None = None
         self.sending: tuple[Post, ...] = ()
-        self.woken = woken
         self.others = seat.others
 
-    def wake(self) -> None:
-        """Something landed: it is to be run, unless somebody does or its fan-out is out."""
-        if not (self.busy or self.joins):
-            self.busy = True
-            self.woken.append(self)
+    def turn_id(self) -> str:
+        """The event key of the turn under way."""
+        return "" if self.scope is None else self.scope.turn_id

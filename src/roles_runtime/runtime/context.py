@@ -38,3 +38,13 @@ def in_context(context: Context, work: Coroutine[Any, Any, T], waits_for: object
     except StopIteration as stop:
         result: T = stop.value
         return result
+
+
+async def run_in_context(context: Context, work: Coroutine[Any, Any, T]) -> T:
+    """Starts and drives a coroutine inside ``context``."""
+    try:
+        waits_for = context.run(work.send, None)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    return await in_context(context, work, waits_for)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from roles_runtime.posts.conversation import ArtifactRef, Conversation
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.children import Children
 from roles_runtime.runtime.coats import Coats
-from roles_runtime.runtime.journal import Journal
+from roles_runtime.runtime.journal import Journal, Keyed
 from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.listeners import Listeners
 from roles_runtime.runtime.seats import Seat
@@ -89,16 +89,20 @@ class Home(Protocol):
         """Its files."""
         ...
 
-    async def open_kernel(self) -> Kernel:
-        """The kernel itself, opened when it is first needed."""
-        ...
-
-    def kernel_for(self, role: RoleName, round_id: str) -> Kernel | None:
+    def kernel_for(self, role: RoleName, round_id: str, turn_id: Callable[[], str]) -> Kernel | None:
         """The kernel as one role of a round sees it; None where the runtime has none."""
         ...
 
     def runs(self, round_id: str) -> bool:
         """Whether that round is open."""
+        ...
+
+    def begin_cell(self, cell_id: str, cancelled: Keyed) -> None:
+        """Notes that a cell runs, and what is written of it where its round ends first."""
+        ...
+
+    def end_cell(self, cell_id: str) -> None:
+        """Notes that it ended."""
         ...
 
     def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:

@@ -25,21 +25,16 @@ class Journal:
         broken: Whether an append failed: memory and store may differ, and the session must be read again.
     """
 
-    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "seq")
+    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "broken", "seq")
 
     def __init__(
         self, store: Store, session_id: str, seq: int, listeners: Listeners, coats: Coats | None = None
     ) -> None:
         self._store, self._session_id, self._listeners = store, session_id, listeners
         self.seq = seq
+        self.broken = False
         self._coats = coats
-        # None once an append failed; one field for two things, since an idle session holds it.
-        self._owed: tuple[Entry, ...] | None = ()
-
-    @property
-    def broken(self) -> bool:
-        """Whether an append failed."""
-        return self._owed is None
+        self._owed: tuple[Entry, ...] = ()
 
     async def write(self, event: DurableEvent, key: str) -> None:
         """Writes one event; returns when it is durable.
@@ -55,37 +50,36 @@ class Journal:
         Raises:
             StoreError: none was written.
         """
-        if self._owed is None:
-            raise self._torn()
-        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        # The places are taken before the wait: appends of one session are under way side by side, in this order.
-        self.seq = seq + len(events)
-        entries = [Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)]
-        try:
-            await self._store.append(self._session_id, entries)
-        except Exception:
-            self._owed = None
-            raise
-        except asyncio.CancelledError:
-            self._owe(entries)
-            raise
-        if self._listeners.watchers:
-            self._tell(entries)
+        await self.hand_over(self.place(events))
 
-    async def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> None:
-        """Writes a turn and its one Post: as `append`, without its cost, for this is what a hop writes."""
-        if self._owed is None:
-            raise self._torn()
+    def place(self, events: Sequence[Keyed]) -> tuple[Entry, ...]:
+        """Gives events their places; the caller hands them over at once."""
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        self.seq = seq + 2
-        entries = (
+        return tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
+
+    def place_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> tuple[Entry, ...]:
+        """As `place` for a turn and its one Post, without its cost: this is what a hop writes."""
+        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        return (
             Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
             Entry(seq + 2, turn_id, now, finished, traceparent),
         )
+
+    async def hand_over(self, entries: tuple[Entry, ...]) -> None:
+        """Hands placed entries to the store; returns when they are durable, and tells the listeners then.
+
+        Raises:
+            StoreError: none was written.
+        """
+        if self.broken:
+            # What stands in memory was not written; another entry after it would leave a gap.
+            raise StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
+        # Moved before the wait: appends of one session are under way side by side, in the order of their places.
+        self.seq += len(entries)
         try:
             await self._store.append(self._session_id, entries)
         except Exception:
-            self._owed = None
+            self.broken = True
             raise
         except asyncio.CancelledError:
             self._owe(entries)
@@ -98,13 +92,9 @@ class Journal:
         if self._owed:
             self._tell(())
 
-    def _torn(self) -> StoreError:
-        # What stands in memory was not written; another entry after it would leave a gap.
-        return StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
-
     def _owe(self, entries: Sequence[Entry]) -> None:
         # They are handed over and will be written, before whatever comes after them.
-        if self._listeners.watchers and self._owed is not None:
+        if self._listeners.watchers:
             self._owed += tuple(entries)
 
     def _tell(self, entries: Sequence[Entry]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from anyio import to_thread
 
 from roles_runtime.errors import PostRefusedError
@@ -15,10 +16,12 @@ PREVIEW = 2_000
 
 
 def size_bytes(post: Post) -> int:
-    """The size of a Post's texts, by characters: a text of other scripts counts for less than its bytes."""
+    """The size of a Post, its texts by characters: one of other scripts counts for less than its bytes."""
     size = len(post.message)
     for attachment in post.attachment_list:
         size += len(attachment.content)
+        if attachment.extra is not None:
+            size += len(msgspec.json.encode(attachment.extra))
     return size
 
 

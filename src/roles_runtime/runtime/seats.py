@@ -33,7 +33,7 @@ class Seat:
         self.name = role.name
         self.role = role
         self.coats = coats
-        self.respond = onion((*team.middleware, *role.middleware), _asked(role))
+        self.respond = onion((*team.middleware, *role.middleware), _asked(role, coats))
         model = None if role.model is None else resolve_model(role.model)
         self.model: Model | None = model if model is None or coats is None else coats.wrap_model(model, role.name)
         self.tools: tuple[Tool, ...] = _distinct(role)
@@ -52,7 +52,7 @@ def take_seats(team: Team, coats: Coats | None) -> dict[str, Seat]:
     return {role.name: Seat(role, team, coats) for role in team.roles.values()}
 
 
-def _asked(role: Role) -> Respond:
+def _asked(role: Role, coats: Coats | None) -> Respond:
     def reply(turn: Turn) -> Coroutine[object, None, Answer]:
         scope = turn.scope
         # A middleware may ask twice: each time the role begins with an empty draft.
@@ -60,7 +60,11 @@ def _asked(role: Role) -> Respond:
             scope.drafted.withdraw()
         return role.reply(turn)
 
-    return reply
+    def reply_in_coat(turn: Turn) -> Coroutine[object, None, Answer]:
+        # Innermost, so that tools which a middleware gave the turn wear one too.
+        return reply(turn.replace(tools=coats.wrap_tools(turn.tools, role.name)) if coats and turn.tools else turn)
+
+    return reply if coats is None else reply_in_coat
 
 
 def _distinct(role: Role) -> tuple[Tool, ...]:

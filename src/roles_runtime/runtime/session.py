@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,10 @@ from roles_runtime.posts.conversation import ArtifactRef, Conversation, Round, R
 from roles_runtime.posts.event import Entry, Event, RoundClosed, RoundOpened
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.active import ActiveRound
-from roles_runtime.runtime.cells import JournaledKernel, open_kernel
+from roles_runtime.runtime.cells import JournaledKernel
 from roles_runtime.runtime.coats import Play
 from roles_runtime.runtime.ground import Ground
-from roles_runtime.runtime.journal import Journal
+from roles_runtime.runtime.journal import Journal, Keyed
 from roles_runtime.runtime.line import Line
 from roles_runtime.runtime.listeners import Handled, Handler, Listener, Listeners, Watcher
 from roles_runtime.runtime.opening import run_round
@@ -49,7 +49,6 @@ class Session:
     __slots__ = (
         "__weakref__",
         "_awake",
-        "_kernel",
         "_line",
         "active",
         "conversation",
@@ -77,11 +76,11 @@ class Session:
         self.listeners = Listeners()
         self.sandbox: bool | None = None
         self.setbacks: Setbacks | None = None
-        self._kernel: Kernel | None = None
         self.active: ActiveRound | None = None
         self._awake = awake
         self._line: Line | None = None
-        self.sleep()
+        self.dormant = True
+        self._load(Restored(Conversation("")))
 
     # --- what users call -------------------------------------------------------------------------------------
 
@@ -258,22 +257,26 @@ class Session:
 
     # --- what the runtime and the roles use ------------------------------------------------------------------
 
-    def kernel_for(self, role: RoleName, round_id: str) -> Kernel | None:
+    def kernel_for(self, role: RoleName, round_id: str, turn_id: Callable[[], str]) -> Kernel | None:
         """The session's kernel as one role of a round sees it; None where the runtime has none."""
         if self.ground.kernels is None:
             return None
-        kernel: Kernel = JournaledKernel(self, role, round_id)
+        kernel: Kernel = JournaledKernel(self, role, round_id, turn_id)
         return kernel if self.ground.coats is None else self.ground.coats.wrap_kernel(kernel, role)
-
-    async def open_kernel(self) -> Kernel:
-        """The kernel itself, opened when it is first needed."""
-        if self._kernel is None:
-            self._kernel = await open_kernel(self)
-        return self._kernel
 
     def runs(self, round_id: str) -> bool:
         """Whether that round is open."""
         return self.active is not None and self.active.is_open and self.active.round.id == round_id
+
+    def begin_cell(self, cell_id: str, cancelled: Keyed) -> None:
+        """Notes that a cell of the running round runs, and what is written of it where the round ends first."""
+        if self.active is not None:
+            self.active.cells[cell_id] = cancelled
+
+    def end_cell(self, cell_id: str) -> None:
+        """Notes that it ended."""
+        if self.active is not None:
+            self.active.cells.pop(cell_id, None)
 
     def keep_artifacts(self, artifacts: Sequence[ArtifactRef]) -> None:
         """Counts files that a cell made among those of the round."""
@@ -318,9 +321,7 @@ class Session:
         self.journal = Journal(self.ground.store, self.id, restored.seq, self.listeners, self.ground.coats)
 
     def sleep(self) -> None:
-        """Lets go of what the journal holds; the next question reads it again."""
-        self._load(Restored(Conversation("")))
-        self._kernel = None
+        """Lets the runtime go of it: whoever holds it may read on, and the next question reads the journal again."""
         self.dormant = True
         self._awake.pop(self.id, None)
 

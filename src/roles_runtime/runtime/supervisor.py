@@ -14,7 +14,7 @@ from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.coats import Coats
-from roles_runtime.runtime.context import in_context
+from roles_runtime.runtime.context import in_context, run_in_context
 from roles_runtime.runtime.journal import Keyed
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.router import fail_branch, hand_over, route
@@ -29,7 +29,7 @@ YIELD_EVERY = 32
 async def play(active: ActiveRound) -> None:
     """Runs a round whose first Post was delivered, until it is closed. Never raises."""
     try:
-        while active.is_open and active.woken:
+        while active.is_open and (active.woken or await active.landed()):
             await _walk_all(active, _take(active))
         if active.is_open:
             detail = "No role has anything to answer, and the leader did not address User."
@@ -105,26 +105,21 @@ async def step(active: ActiveRound, actor: Actor) -> None:
     envelope = actor.envelope or actor.mailbox.take()
     if envelope is None:
         return
-    session, seat = active.session, actor.seat
-    setbacks = session.setbacks
+    setbacks = active.session.setbacks
     if setbacks is not None:
         actor.envelope = envelope
         await setbacks.pause(actor.name)
     actor.envelope = None
-    posts = envelope.posts
-    sender = posts[-1].send_from
-    if sender != actor.name:
-        actor.requester = sender
-    record = active.round
-    started_at = time_ns()
-    scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), started_at)
-    turn = Turn(posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel)
-    if session.listeners.watchers:
-        session.listeners.tell(TurnStarted(record.id, actor.name, posts[-1].id))
+    if envelope.key not in active.under_way:
+        # Delivered a second time: it was answered, or is being answered.
+        actor.mailbox.ack(envelope)
+        return
+    active.under_way.remove(envelope.key)
+    scope, turn = _begin(active, actor, envelope)
     try:
-        if seat.coats is None:
-            context = active.fresh_context()
-            reply = seat.respond(turn)
+        context = active.fresh_context()
+        if actor.seat.coats is None:
+            reply = actor.seat.respond(turn)
             try:
                 waits_for = context.run(reply.send, None)
             except StopIteration as stop:
@@ -134,16 +129,9 @@ async def step(active: ActiveRound, actor: Actor) -> None:
                 answer = await in_context(context, reply, waits_for)
             if scope.drafted is not None:
                 scope.settle(answer)
-            await route(active, actor, envelope, answer, started_at)
+            await route(active, actor, envelope, answer, scope.started_at)
         else:
-            context = active.fresh_context()
-            worn = _coated(seat.coats, scope, turn)
-            try:
-                waits_for = context.run(worn.send, None)
-            except StopIteration:
-                pass
-            else:
-                await in_context(context, worn, waits_for)
+            await run_in_context(context, _coated(actor.seat.coats, scope, turn))
         actor.mailbox.ack(envelope)
         if setbacks is not None:
             setbacks.forget(actor.name)
@@ -152,7 +140,20 @@ async def step(active: ActiveRound, actor: Actor) -> None:
             raise
         if active.is_open:
             scope.withdraw()
-            await _failed(active, actor, envelope, error, started_at)
+            await _failed(active, actor, envelope, error, scope.started_at)
+
+
+def _begin(active: ActiveRound, actor: Actor, envelope: Envelope) -> tuple[TurnScope, Turn]:
+    session, seat, record, posts = active.session, actor.seat, active.round, envelope.posts
+    sender = posts[-1].send_from
+    if sender != actor.name:
+        actor.requester = sender
+    scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), time_ns())
+    if session.listeners.watchers:
+        session.listeners.tell(TurnStarted(record.id, actor.name, posts[-1].id))
+    return scope, Turn(
+        posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel
+    )
 
 
 def _is_not_the_roles(error: BaseException, active: ActiveRound) -> bool:

@@ -28,14 +28,14 @@ class Team:
         self,
         leader: Role | None = None,
         workers: Sequence[Role] = (),
-        middleware: Sequence[Middleware] = (),
+        middleware: Sequence[Middleware] | None = None,
     ) -> None:
         """Puts a team together.
 
         Args:
             leader: Usually a Planner. May be left out where there is one worker, which then leads itself.
             workers: The others.
-            middleware: Round every turn.
+            middleware: Round every turn; what is on by default where it is left out (nothing yet).
 
         Raises:
             TeamError: nobody leads, two have one name, or a name can not be an address.
@@ -50,7 +50,7 @@ class Team:
         _check_roles(everyone)
         self.leader = leader
         self.roles: dict[RoleName, Role] = {role.name: role for role in everyone}
-        self.middleware = tuple(middleware)
+        self.middleware = tuple(middleware or ())
         self.members = tuple(Member(role.name, role.intro) for role in everyone)
         self.addresses: dict[str, RoleName] = {name: name for name in (*self.roles, USER)}
         self._folded = _unique_folded(self.addresses)

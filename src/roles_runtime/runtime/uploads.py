@@ -30,7 +30,7 @@ async def profile_files(session: Home, round_id: str, names: Sequence[str]) -> A
     Raises:
         KernelError: there is no kernel to look at them with.
     """
-    kernel = JournaledKernel(session, USER, round_id)
+    kernel = JournaledKernel(session, USER, round_id, lambda: f"{round_id}/files")
     execution = await kernel.execute(profile_code(names))
     fresh = read_profiles(execution).files
     known = {profile.name: profile for profile in _known(session)} | {profile.name: profile for profile in fresh}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from pydantic import ValidationError
 
-from roles_runtime.errors import ToolFailedError
+from roles_runtime.errors import StoreError, ToolFailedError
 from roles_runtime.llm.message import JsonObject, ToolCall, ToolReturn, mend_surrogates
 from roles_runtime.llm.request import ToolSpec
 from roles_runtime.tools.tool import Tool
@@ -48,6 +48,8 @@ class Toolbox:
             return _failed(call, f"{tool.name} was not called: {error}")
         except ToolFailedError as error:
             return _failed(call, str(error) or f"{tool.name} failed.")
+        except StoreError:  # a journal that can not be written is nothing that a model could mend
+            raise
         except Exception as error:  # a tool is anybody's code: its fault is the model's to know, not the turn's end
             return _failed(call, f"{tool.name} failed: {type(error).__name__}: {error}")
 

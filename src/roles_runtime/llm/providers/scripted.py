@@ -14,7 +14,7 @@ from roles_runtime.errors import DocumentError, ModelError
 from roles_runtime.llm.message import JsonObject, ToolCall
 from roles_runtime.llm.model import Chunk, Finish, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.request import LLMRequest
-from roles_runtime.posts.documents import MAX_BYTES, read_yaml
+from roles_runtime.posts.documents import read_text, read_yaml
 
 Step: TypeAlias = Chunk | Exception
 Scripted: TypeAlias = str | Sequence[Step] | Exception
@@ -93,9 +93,8 @@ class ScriptedModel:
         if not model:
             raise ModelError("scripted", "it needs a script: scripted:path/to/script.yaml.")
         try:
-            document: object = _read_json(Path(model)) if model.endswith(".json") else read_yaml(model)
-        except OSError as error:
-            raise ModelError(name, f"the script can not be read: {error.strerror or error}.") from error
+            is_json = model.endswith(".json")
+            document: object = msgspec.json.decode(read_text(Path(model))) if is_json else read_yaml(model)
         except (msgspec.DecodeError, DocumentError) as error:
             raise ModelError(name, f"the script is malformed: {error}") from error
         return cls(_script(name, document), name=name)
@@ -138,14 +137,6 @@ def _steps(scripted: Scripted) -> Sequence[Step]:
         return scripted
     pieces = [TextChunk(scripted[start : start + _PIECE]) for start in range(0, len(scripted), _PIECE)]
     return (*pieces, Finish("stop", Usage(calls=1)))
-
-
-def _read_json(path: Path) -> object:
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise DocumentError(str(path), f"it is larger than {MAX_BYTES} bytes.")
-    return msgspec.json.decode(data)
 
 
 def _script(name: str, document: object) -> Script:

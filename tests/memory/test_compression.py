@@ -87,7 +87,7 @@ async def test_a_broken_formatter_loses_nothing() -> None:  # TW-43
 
 
 @pytest.mark.parametrize("answer", ["", " \n"])
-async def test_an_empty_summary_loses_nothing_and_is_tried_again(answer: str) -> None:  # D8, B18
+async def test_an_empty_summary_loses_nothing_and_is_tried_again(answer: str) -> None:
     async def empty(prompt: str) -> str:
         return answer
 
@@ -100,7 +100,7 @@ async def test_an_empty_summary_loses_nothing_and_is_tried_again(answer: str) ->
     assert _ids(again) == ["r6", "r7", "r8"]
 
 
-async def test_a_failing_model_loses_nothing() -> None:  # B18
+async def test_a_failing_model_loses_nothing() -> None:
     async def failing(prompt: str) -> str:
         raise ConnectionError("no route")
 

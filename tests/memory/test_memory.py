@@ -152,7 +152,7 @@ def test_an_entry_of_a_round_counts_in_that_round_only() -> None:  # TW-38
     assert _contents(first, second, third, _round()) == ["for all"]
 
 
-def test_an_entry_of_the_conversation_is_not_lost_to_a_later_one_of_a_round() -> None:  # D15
+def test_an_entry_of_the_conversation_is_not_lost_to_a_later_one_of_a_round() -> None:
     first, second = _round(_shared("Planner", "for all", "conversation")), _round(_shared("Planner", "for round 2"))
     assert _contents(first, second) == ["for all", "for round 2"]
 
@@ -177,7 +177,7 @@ def test_entries_of_failed_rounds_and_of_posts_for_others_count() -> None:
     assert _contents(failed, _round()) == ["kept"]
 
 
-def test_an_entry_restored_from_a_dict_counts() -> None:  # D9
+def test_an_entry_restored_from_a_dict_counts() -> None:
     post = _shared("A", "restored")
     assert _contents(_round(Post.from_dict(post.to_dict(), keep_id=True))) == ["restored"]
 

@@ -61,13 +61,13 @@ def test_id_and_extra_may_be_missing_in_a_document() -> None:  # TW-34
     assert loaded.extra is None
 
 
-def test_a_restored_shared_memory_entry_is_one_again() -> None:  # D9
+def test_a_restored_shared_memory_entry_is_one_again() -> None:
     entry = SharedMemoryEntry.create("plan", "round", "go")
     made = Attachment.create("shared_memory_entry", "", extra=entry)
     assert Attachment.from_dict(made.to_dict()).extra == entry
 
 
-def test_a_text_attachment_loads_again() -> None:  # D9
+def test_a_text_attachment_loads_again() -> None:
     made = Attachment.create("text", "found it")
     assert Attachment.from_dict(made.to_dict()) == made
 

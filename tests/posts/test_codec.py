@@ -94,7 +94,7 @@ def test_an_entry_comes_back_as_it_was(kind: type[DurableEvent], data: st.DataOb
     assert b"\n" not in encode_entry(entry)
 
 
-def test_a_post_comes_back_sealed_with_its_shared_entries_as_such() -> None:  # D9
+def test_a_post_comes_back_sealed_with_its_shared_entries_as_such() -> None:
     shared = SharedMemoryEntry.create("plan", "round", "go")
     post = Post.create("m", "A", "B", [Attachment.create("shared_memory_entry", "", extra=shared)])
     event = decode_entry(encode_entry(_entry(PostSent("round-1", post)))).event

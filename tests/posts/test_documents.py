@@ -63,7 +63,7 @@ def test_a_file_above_a_mebibyte_is_refused(tmp_path: Path) -> None:
         read_yaml(path)
 
 
-def test_a_byte_order_mark_is_taken_and_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:  # B15
+def test_a_byte_order_mark_is_taken_and_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "chinese.yaml"
     path.write_bytes("\ufeffa: 预算\n".encode())
     assert read_yaml(path) == {"a": "预算"}

@@ -149,7 +149,7 @@ def test_feed_says_where_it_stopped() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [  # D3
+    [
         ("\\ud83d\\ude00", "\U0001f600"),
         ("\\uD83D\\uDE00!", "\U0001f600!"),
         ("a\\ud83d", "a\ufffd"),

@@ -97,7 +97,7 @@ def test_an_object_left_open_swallows_what_follows_and_the_answer_is_never_whole
     ("value", "text"),
     [("true", "true"), ("false", "false"), ("null", ""), ("12.50", "12.50"), ("-3e2", "-3e2"), ('"true"', "true")],
 )
-def test_literals_and_numbers_are_exact(value: str, text: str) -> None:  # D2, TW-13, TW-14
+def test_literals_and_numbers_are_exact(value: str, text: str) -> None:  # TW-13, TW-14
     for chunks in cuts(f'{{"response": {{"stop": {value}, "message": {value}}}}}'):
         assert _read(chunks)[0] == [("stop", text, True), ("message", text, True)]
 
@@ -107,7 +107,7 @@ _BODY = '{"response": {"message": "hi {x}", "send_to": "User"}}'
 
 @pytest.mark.parametrize(
     ("before", "reasoning"),
-    [  # B2
+    [
         ("", ""),
         ("\ufeff \n", ""),
         ("```json\n", ""),
@@ -186,7 +186,7 @@ def test_a_bad_answer_says_exactly_what_is_wrong_however_it_is_cut(text: str, pr
         assert (reader.done, reader.problem) == (False, problem)
 
 
-def test_what_came_before_a_fault_is_kept_however_it_is_cut() -> None:  # D4
+def test_what_came_before_a_fault_is_kept_however_it_is_cut() -> None:
     for chunks in cuts('{"response": {"thought": "whole", "plan": "half\\q lost", "message": "lost"}}'):
         assert _read(chunks)[0] == [("thought", "whole", True), ("plan", "half", False)]
 

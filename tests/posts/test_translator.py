@@ -61,7 +61,7 @@ def test_early_stop_sees_each_whole_value_once() -> None:
         assert asked == [("thought", "abc"), ("send_to", "User"), ("stop", "7"), ("message", "hi")]
 
 
-def test_an_answer_cut_in_the_message_is_kept_and_marked_incomplete() -> None:  # TW-6, D5
+def test_an_answer_cut_in_the_message_is_kept_and_marked_incomplete() -> None:  # TW-6
     cut = _CODE_ANSWER[: _CODE_ANSWER.index("the message")]
     for chunks in cuts(cut):
         draft = fill(chunks)
@@ -72,7 +72,7 @@ def test_an_answer_cut_in_the_message_is_kept_and_marked_incomplete() -> None:  
     assert (len(stopped.post.attachment_list), stopped.post.message, stopped.complete) == (3, "", True)
 
 
-def test_code_that_was_cut_off_is_never_acted_upon() -> None:  # D5
+def test_code_that_was_cut_off_is_never_acted_upon() -> None:
     text = answer(thought="t", reply_type="python", reply_content="import shutil\nshutil.rmtree('/tmp/x')")
     draft = fill([text[: text.index("/tmp/x") + 4]], early_stop=lambda kind, _: kind == "reply_content")
     assert not draft.complete
@@ -92,7 +92,7 @@ def test_a_useless_answer_leaves_an_empty_post_and_raises_nothing(text: str) -> 
 
 
 @pytest.mark.parametrize("before", ["```json\n", "```", "<think>x</think>", "Here is the JSON:\n"])
-def test_a_fence_a_think_block_or_prose_before_the_object_is_taken_off(before: str) -> None:  # TW-10, B2
+def test_a_fence_a_think_block_or_prose_before_the_object_is_taken_off(before: str) -> None:  # TW-10
     for chunks in cuts(before + answer(message="hi", send_to="User")):
         draft = fill(chunks)
         assert (draft.post.message, draft.post.send_to, draft.complete) == ("hi", "User", True)
@@ -106,7 +106,7 @@ def test_null_is_empty_and_a_number_is_its_digits() -> None:  # TW-13, TW-14
     assert (draft.post.send_to, draft.post.message) == ("12.50", "7")
 
 
-def test_an_unknown_key_never_leaks_into_the_next() -> None:  # D1
+def test_an_unknown_key_never_leaks_into_the_next() -> None:
     for chunks in cuts(answer(foo="bar", send_to="User", Message="no", thought="t", python="1", message="hi")):
         draft = fill(chunks)
         assert (draft.post.send_to, draft.post.message, _contents(draft)) == ("User", "hi", [("thought", "t")])
@@ -284,7 +284,7 @@ def test_a_reply_of_ten_megabytes_is_read_in_small_chunks() -> None:
 # --- require ----------------------------------------------------------------------------------------------
 
 
-def test_require_names_every_missing_and_empty_field_at_once() -> None:  # B4
+def test_require_names_every_missing_and_empty_field_at_once() -> None:
     draft = fill([answer(message=" ", plan="", thought="t")])
     with pytest.raises(InvalidResponseError) as caught:
         require(draft, ["send_to", "message", "init_plan", "plan", "thought"])
@@ -301,7 +301,7 @@ def test_require_lets_a_field_be_empty_where_that_is_allowed() -> None:
     require(draft, ["message", "send_to"], may_be_empty=["message"])
 
 
-def test_an_empty_answer_is_named_as_such() -> None:  # B3
+def test_an_empty_answer_is_named_as_such() -> None:
     with pytest.raises(InvalidResponseError, match=r'it is empty; the field "message" is missing\.'):
         require(fill([]), ["message"])
 
@@ -325,7 +325,7 @@ def test_a_post_is_written_as_the_answer_it_was_read_from() -> None:  # TW-8
     assert PostTranslator.post_to_raw_text(fill([_CODE_ANSWER]).post) == _CODE_ANSWER
 
 
-def test_attachments_of_a_type_are_joined_and_shared_memory_is_left_out() -> None:  # TW-9, D14
+def test_attachments_of_a_type_are_joined_and_shared_memory_is_left_out() -> None:  # TW-9
     entry = SharedMemoryEntry.create("plan", "round", "secret")
     post = Post.create(
         "m",
@@ -348,7 +348,7 @@ def test_attachments_of_a_type_are_joined_and_shared_memory_is_left_out() -> Non
     assert ignored == [AttachmentType.thought]
 
 
-def test_braces_in_a_thought_and_a_formatter_of_ones_own_do_no_harm() -> None:  # D14
+def test_braces_in_a_thought_and_a_formatter_of_ones_own_do_no_harm() -> None:
     post = Post.create("é", "A", "B", [Attachment.create("thought", "{ROLE_NAME} and {x")])
     text = PostTranslator.post_to_raw_text(post, content_formatter=lambda each: each.content.replace("ROLE_NAME", "P"))
     assert text == '{"response": {"thought": "{P} and {x", "send_to": "B", "message": "\\u00e9"}}'

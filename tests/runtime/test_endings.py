@@ -48,7 +48,7 @@ def waiting(gate: Gate, name: str = "Planner", *, stubbornly: bool = False) -> C
     return Cast(name, act)
 
 
-async def test_cancel_ends_the_running_round_only() -> None:  # B10
+async def test_cancel_ends_the_running_round_only() -> None:
     gate = Gate()
     async with running(waiting(gate)) as runtime:
         session = await runtime.session("s")
@@ -72,7 +72,7 @@ async def test_cancel_without_a_round_does_nothing() -> None:
         assert session.rounds[0].state is RoundState.finished
 
 
-async def test_cancelling_an_endless_ping_pong_leaves_the_session_usable() -> None:  # B10
+async def test_cancelling_an_endless_ping_pong_leaves_the_session_usable() -> None:
     seen = asyncio.Event()
     answers = 0
 

@@ -68,7 +68,7 @@ async def test_a_stream_tells_what_ask_would_raise() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("handler"), asyncio.CancelledError()])
-async def test_an_event_handler_that_raises_harms_nobody(error: BaseException) -> None:  # D10
+async def test_an_event_handler_that_raises_harms_nobody(error: BaseException) -> None:
     heard: list[Event] = []
 
     def faulty(event: Event) -> None:

@@ -59,7 +59,7 @@ async def line_of(process: asyncio.subprocess.Process) -> str:
 
 
 @pytest.mark.anyio
-async def test_another_process_goes_on_where_the_first_one_stood_with_the_same_ids(tmp_path: Path) -> None:  # B11
+async def test_another_process_goes_on_where_the_first_one_stood_with_the_same_ids(tmp_path: Path) -> None:
     database = tmp_path / "roles.db"
     async with running(relay(), echo(), store=SqliteStore(database)) as runtime:
         session = await runtime.session("s")
@@ -112,7 +112,7 @@ async def test_reading_works_while_another_process_owns_the_session(tmp_path: Pa
 
 @pytest.mark.anyio
 async def test_a_process_that_was_killed_leaves_an_interrupted_round_and_its_session_goes_on(tmp_path: Path) -> None:
-    database = tmp_path / "roles.db"  # B10
+    database = tmp_path / "roles.db"
     async with another_process(database, "s", "wait") as process:
         assert await line_of(process) == "waiting"
         process.kill()

@@ -48,7 +48,7 @@ async def test_a_lone_worker_is_the_leader_of_its_team() -> None:  # TW-83
     assert round_.state is RoundState.finished
 
 
-async def test_a_leader_alone_that_talks_to_nobody_but_itself_is_bounded() -> None:  # B9
+async def test_a_leader_alone_that_talks_to_nobody_but_itself_is_bounded() -> None:
     async with running(says("Planner", ("Planner", "again"))) as runtime:
         session = await runtime.session()
         round_ = await session.ask("hey")
@@ -57,7 +57,7 @@ async def test_a_leader_alone_that_talks_to_nobody_but_itself_is_bounded() -> No
     assert "max_internal_chat_round_num" in round_.detail
 
 
-async def test_the_post_that_hits_the_limit_is_kept() -> None:  # TW-79, B6
+async def test_the_post_that_hits_the_limit_is_kept() -> None:  # TW-79
     async with running(says("Planner", ("Echo", "go on")), echo(), limits=Limits(max_internal_chat_round_num=4)) as rt:
         session = await rt.session("s")
         round_ = await session.ask("hey")
@@ -78,7 +78,7 @@ async def test_an_answer_to_the_user_as_the_last_allowed_reply_finishes_the_roun
     assert len(round_.post_list) == 6
 
 
-async def test_a_raised_limit_takes_effect() -> None:  # B7
+async def test_a_raised_limit_takes_effect() -> None:
     lines = [("Echo", str(n)) for n in range(6)]
     planner = says("Planner", *lines, (USER, "done"))
     async with running(planner, echo(), limits=Limits(max_internal_chat_round_num=25)) as runtime:
@@ -145,7 +145,7 @@ async def test_send_to_is_stripped_and_a_unique_match_but_for_case_is_accepted(s
     assert shape(round_.post_list)[1:] == [("Planner", "Echo"), ("Echo", "Planner"), ("Planner", USER)]
 
 
-async def test_an_unknown_recipient_goes_back_to_the_sender_naming_the_roster() -> None:  # TW-78, B1
+async def test_an_unknown_recipient_goes_back_to_the_sender_naming_the_roster() -> None:  # TW-78
     async with running(says("Planner", ("sql_pull_data", "go"), (USER, "done")), echo()) as runtime:
         session = await runtime.session("s")
         round_ = await session.ask("hey")
@@ -180,7 +180,7 @@ async def test_a_workers_last_failure_goes_to_its_requester() -> None:  # TW-81
     assert "nobody" in last.message
 
 
-async def test_one_bad_answer_in_each_of_five_rounds_fails_none() -> None:  # D6
+async def test_one_bad_answer_in_each_of_five_rounds_fails_none() -> None:
     lines: list[tuple[str, str]] = [("nobody", "bad"), (USER, "good")] * 5
     async with running(says("Planner", *lines)) as runtime:
         session = await runtime.session()
@@ -337,7 +337,7 @@ async def test_entries_carry_seq_key_version_and_time_and_turns_when_they_began(
             assert entry.event.outcome == "ok"
 
 
-async def test_twenty_sessions_wait_for_their_models_side_by_side() -> None:  # B22
+async def test_twenty_sessions_wait_for_their_models_side_by_side() -> None:
     waiting = 0
     all_there = asyncio.Event()
 

@@ -21,7 +21,7 @@ from runtime.casting import FailingStore, Gate, WaitingStore, cast, echo, events
 pytestmark = pytest.mark.anyio
 
 
-async def test_questions_asked_at_once_are_answered_one_after_the_other_in_order() -> None:  # D11
+async def test_questions_asked_at_once_are_answered_one_after_the_other_in_order() -> None:
     inside = 0
 
     @cast("Planner")

@@ -4,8 +4,7 @@ import json
 
 import anyio
 
-from roles_runtime import Event, ModelRole, Planner, Runtime, ScriptedModel, Team
-from roles_runtime.posts.event import PostSent
+from roles_runtime import Event, ModelRole, Planner, PostSent, Runtime, ScriptedModel, Team
 
 
 def planner_says(step: str, stop: str, send_to: str, message: str) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from roles_runtime.errors import RolesError
     from roles_runtime.kernels.kernel import Execution
-    from roles_runtime.llm.model import Model
+    from roles_runtime.llm.model import Finish, Model, TextChunk, ToolCallChunk
     from roles_runtime.llm.providers.scripted import ScriptedModel
+    from roles_runtime.llm.request import LLMRequest
     from roles_runtime.posts.attachment import Attachment, AttachmentType, register_attachment_type
     from roles_runtime.posts.conversation import Conversation, Round, RoundState
-    from roles_runtime.posts.event import Event
+    from roles_runtime.posts.event import Event, PostSent, RoundClosed
     from roles_runtime.posts.post import Post
     from roles_runtime.posts.shared import SharedMemoryEntry
     from roles_runtime.roles.code_interpreter import CodeInterpreter
@@ -35,23 +36,29 @@ _HOMES = {
     "Echo": "roles.echo",
     "Event": "posts.event",
     "Execution": "kernels.kernel",
+    "Finish": "llm.model",
+    "LLMRequest": "llm.request",
     "Limits": "runtime.limits",
     "Middleware": "roles.turn",
     "Model": "llm.model",
     "ModelRole": "roles.role",
     "Planner": "roles.planner",
     "Post": "posts.post",
+    "PostSent": "posts.event",
     "Respond": "roles.turn",
     "Role": "roles.role",
     "RolesError": "errors",
     "Round": "posts.conversation",
+    "RoundClosed": "posts.event",
     "RoundState": "posts.conversation",
     "Runtime": "runtime.runtime",
     "ScriptedModel": "llm.providers.scripted",
     "Session": "runtime.session",
     "SharedMemoryEntry": "posts.shared",
     "Team": "runtime.team",
+    "TextChunk": "llm.model",
     "Tool": "tools.tool",
+    "ToolCallChunk": "llm.model",
     "Turn": "roles.turn",
     "register_attachment_type": "posts.attachment",
     "tool": "tools.tool",
@@ -65,23 +72,29 @@ __all__ = [
     "Echo",
     "Event",
     "Execution",
+    "Finish",
+    "LLMRequest",
     "Limits",
     "Middleware",
     "Model",
     "ModelRole",
     "Planner",
     "Post",
+    "PostSent",
     "Respond",
     "Role",
     "RolesError",
     "Round",
+    "RoundClosed",
     "RoundState",
     "Runtime",
     "ScriptedModel",
     "Session",
     "SharedMemoryEntry",
     "Team",
+    "TextChunk",
     "Tool",
+    "ToolCallChunk",
     "Turn",
     "register_attachment_type",
     "tool",
@@ -89,6 +102,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("roles-runtime")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

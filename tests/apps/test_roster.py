@@ -90,7 +90,7 @@ ECHO = '[[role]]\ntype = "echo"\n'
         ),
         (
             'model = "scripted:missing.json"\n[[role]]\ntype = "planner"',
-            "team.toml: model: Model scripted:missing.json: the script can not be read",
+            "team.toml: model: Model scripted:missing.json: the script can not be used: missing.json: ",
         ),
         (
             '[[role]]\ntype = "echo"\nmodel = "scripted:answers.json"',

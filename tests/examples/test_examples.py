@@ -16,6 +16,7 @@ SAYS = {
     "several_posts": "Optimist: it will work; Sceptic: show me",
     "scripted_model": "Planner -> User: Leaves let go; so may we.",
     "files_in_plot_out": "image/png",
+    "own_model": "Polly wants a cracker",
 }
 
 

@@ -54,6 +54,8 @@ async def ask_once(
             print_json({"session_id": session.id, **round_document(record)})
             if failure := failure_line(record):
                 tell(failure)
+        elif session_id is None and config.store != "local:":
+            tell(f"Go on with: --session {session.id}", style="2")
     if patience.number:
         return exit_status(patience.number)
     return FINISHED if record.state is RoundState.finished else FAILED

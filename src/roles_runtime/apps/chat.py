@@ -135,6 +135,11 @@ class Chat:
             tell("Cancelled.")
         except RolesError as error:
             tell(f"Error: {one_line(str(error), 2000)}")
+            return
+        rounds = self.session.rounds
+        if files and not (rounds and rounds[-1].post_list):
+            # The round ended before the team was told of them: they go with the next question.
+            self.files = [*files, *self.files]
 
     def _end(self, number: int) -> None:
         self._ended_by, self._over = number, True

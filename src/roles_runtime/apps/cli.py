@@ -43,6 +43,19 @@ app = typer.Typer(
 )
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"roles-runtime {version('roles-runtime')}")
+        raise typer.Exit
+
+
+Version: TypeAlias = Annotated[
+    bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit.")
+]
+
+
 @app.callback(invoke_without_command=True)
 def chat(
     context: typer.Context,
@@ -53,6 +66,7 @@ def chat(
     session: SessionId = None,
     unsafe_no_sandbox: Unsafe = False,
     verbose: Verbose = False,
+    _: Version = False,
 ) -> None:
     """Open a chat."""
     if context.invoked_subcommand is not None:

@@ -47,4 +47,7 @@ def shortened(text: str) -> str:
 def json_text(document: Json, *, ascii_only: bool = False) -> str:
     """A document as one line of JSON that is safe to show: what `clean` takes out is escaped."""
     # A text that no UTF-8 can hold is escaped with the rest, so that the line is always valid.
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], json.dumps(document, ensure_ascii=ascii_only))
+    line = json.dumps(document, ensure_ascii=ascii_only)
+    for pattern in (_NEWLINES, _UNSAFE):
+        line = pattern.sub(lambda found: json.dumps(found[0])[1:-1], line)
+    return line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Literal, Protocol, Self, TypeAlias, cast, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -81,15 +81,6 @@ class Model(Protocol):
         """Whether code that it writes is an LLM's."""
         ...
 
-    @classmethod
-    def from_name(cls, model: str) -> Self:
-        """Makes the model that stands behind the colon of ``provider:model``.
-
-        Raises:
-            ModelError: there is no such model, or what it needs is missing; it says how to mend it.
-        """
-        ...
-
     def stream(self, request: LLMRequest) -> AsyncGenerator[Chunk, None]:
         """Asks the model; chunks come as it writes them, the last one is `Finish`.
 
@@ -101,17 +92,37 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Provider(Protocol):
+    """What an entry point of ``roles_runtime.providers`` names: a class of models that is made by name."""
+
+    def from_name(self, model: str) -> Model:
+        """Makes the model that stands behind the colon of ``provider:model``.
+
+        Raises:
+            ModelError: there is no such model, or what it needs is missing; it says how to mend it.
+        """
+        ...
+
+
 def resolve_model(model: Model | str) -> Model:
     """The model that a user's ``provider:name`` names; a Model is given back as it is.
 
     Raises:
         PluginNotFoundError: no such provider is installed.
-        ModelError: the provider has no such model, or lacks what it needs.
+        ModelError: the provider has no such model, or lacks what it needs; or what was given is no Model.
     """
-    if not isinstance(model, str):
-        return model
-    provider, _, name = model.partition(":")
-    maker = load("provider", provider)
-    if not (isinstance(maker, type) and hasattr(maker, "from_name")):
-        raise ModelError(model, f"the provider {provider!r} is no Model.")
-    return cast("type[Model]", maker).from_name(name)
+    if isinstance(model, str):
+        provider, _, name = model.partition(":")
+        maker = load("provider", provider)
+        if not isinstance(maker, Provider):
+            raise ModelError(model, f"the provider {provider!r} has no from_name(model) that makes its models.")
+        return resolve_model(maker.from_name(name))
+    lacking = [each for each in ("name", "writes_code", "stream") if not hasattr(model, each)]
+    if lacking:
+        raise ModelError(
+            type(model).__name__,
+            f"it is no Model, for it lacks {', '.join(lacking)}. A Model has a name, says by writes_code whether code "
+            "that it writes is an LLM's, and has a stream(request) that yields chunks, Finish last.",
+        )
+    return model

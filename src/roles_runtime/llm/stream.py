@@ -48,6 +48,10 @@ class Reply:
                 case Finish():
                     self.finish = chunk
                     return
+                case _:
+                    raise ModelError(
+                        self._model, f"its stream yielded a {type(chunk).__name__}, and not a chunk: TextChunk(text) …"
+                    )
         raise StreamIncompleteError(self._model)
 
     @property

@@ -82,19 +82,22 @@ class Watcher(Protocol):
 
 
 class Handled:
-    """Calls a handler with each event; one that raises is told to the log, and harms nobody."""
+    """Calls a handler with each event; one that raises is told to the log, once a round, and harms nobody."""
 
-    __slots__ = ("_handler",)
+    __slots__ = ("_handler", "_told")
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
+        self._told = False
 
     def push(self, item: Entry | PassingEvent) -> None:
         """Hands the event to the handler."""
         try:
             self._handler(item.event if isinstance(item, Entry) else item)
         except (Exception, asyncio.CancelledError) as error:
-            log.warning("an event handler raised", handler=repr(self._handler), error=repr(error))
+            if not self._told:
+                self._told = True
+                log.warning("an event handler raised", handler=repr(self._handler), error=repr(error))
 
 
 class Listeners:

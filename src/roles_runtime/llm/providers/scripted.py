@@ -96,7 +96,7 @@ class ScriptedModel:
             is_json = model.endswith(".json")
             document: object = msgspec.json.decode(read_text(Path(model))) if is_json else read_yaml(model)
         except (msgspec.DecodeError, DocumentError) as error:
-            raise ModelError(name, f"the script is malformed: {error}") from error
+            raise ModelError(name, f"the script can not be used: {error}") from error
         return cls(_script(name, document), name=name)
 
     async def stream(self, request: LLMRequest) -> AsyncGenerator[Chunk, None]:

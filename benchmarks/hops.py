@@ -133,32 +133,6 @@ async def asks(sessions: int) -> float:
         return (time.process_time() - start) / (sessions * rounds)
 
 
-async def autogen() -> float:
-    from dataclasses import dataclass
-
-    from autogen_core import AgentId, MessageContext, RoutedAgent, SingleThreadedAgentRuntime, rpc
-
-    @dataclass
-    class Ball:
-        n: int
-
-    class Echo(RoutedAgent):
-        @rpc
-        async def on_ball(self, message: Ball, ctx: MessageContext) -> Ball:
-            return message
-
-    runtime = SingleThreadedAgentRuntime()
-    await Echo.register(runtime, "echo", lambda: Echo("echo"))
-    runtime.start()
-    calls = 500
-    start = time.process_time()
-    for n in range(calls):
-        await runtime.send_message(Ball(n), AgentId("echo", "1"))
-    spent = (time.process_time() - start) / calls
-    await runtime.stop()
-    return spent
-
-
 async def memory() -> tuple[float, float]:
     """Bytes of an idle opened session beside its conversation, and of a round that waits inside a role."""
     gate = asyncio.Event()
@@ -204,7 +178,9 @@ async def main(repeats: int, peers: bool) -> None:
         "ask of 3 turns, 1,000 sessions": lambda: asks(1_000),
     }
     if peers:
-        cases["autogen-core RPC"] = autogen
+        from peers import autogen_rpc
+
+        cases["autogen-core RPC"] = autogen_rpc
     times: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(repeats):
         for name, case in cases.items():

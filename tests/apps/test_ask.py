@@ -202,6 +202,13 @@ class TestOutput:
         assert (done.returncode, done.stderr) == (2, "Error: [Errno 28] No space left on device\n")
         assert [each["reply"] for each in house.rounds("mine")] == ["hello"]
 
+    def test_of_the_help_that_can_not_be_written_is_told_without_a_traceback(self, house: House) -> None:
+        full = os.open("/dev/full", os.O_WRONLY)
+
+        done = _run_into(full, house, "--help")
+
+        assert (done.returncode, done.stderr) == (2, "Error: [Errno 28] No space left on device\n")
+
     def test_is_json_in_every_encoding(self, house: House) -> None:
         done = house.run("ask", "中文 é", "--team", house.team(), "--json", PYTHONIOENCODING="ascii")
 
@@ -234,6 +241,15 @@ class TestSignals:
         assert json.loads(out)["reason"] == "cancelled"
         assert err == "The round failed (cancelled): The round was cancelled.\n"
         assert [each["reason"] for each in house.rounds(session_id)] == ["cancelled"]
+
+    @pytest.mark.parametrize("module", ["typer", "asyncio"])
+    def test_ctrl_c_before_a_command_began_shows_no_traceback(self, house: House, module: str) -> None:
+        (house.folder / "plant").mkdir()
+        (house.folder / "plant" / f"{module}.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+
+        done = house.run("ask", "hello", "--team", house.team(), PYTHONPATH=str(house.folder / "plant"))
+
+        assert (done.returncode, done.stderr) == (130, "")
 
     def test_the_second_ends_the_process_at_once(self, house: House) -> None:
         team = house.team('[[role]]\ntype = "stubborn"\n[limits]\ngrace_s = 3600\n')

@@ -69,6 +69,15 @@ class TestWithoutATerminal:
             "Error: nowhere/x.yaml: it can not be written: No such file or directory.",
         ]
 
+    def test_a_name_that_the_locale_does_not_have_is_told_and_the_chat_goes_on(self, house: House) -> None:
+        ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+        done = house.run("--team", house.team(), stdin="/save é.yaml\nhello", **ascii_only)
+
+        assert done.returncode == 0
+        assert done.stdout.endswith("Echo -> User: hello\n")
+        assert "the locale has no such name" in done.stderr
+
     def test_a_file_that_went_away_is_told_and_the_chat_goes_on(self, house: House) -> None:
         process = house.start("--team", house.team())
         assert process.stdin is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import roles_runtime
@@ -88,6 +90,18 @@ async def test_the_network_is_cut(walled: Callable, address: str) -> None:
     assert "unreachable" in done.error or "refused" in done.error
 
 
+async def test_no_socket_reaches_past_the_network_namespace(walled: Callable) -> None:
+    done = await walled(
+        "import errno, socket\nrefused = []\n"
+        "for family in (40, 17, 38, 29, 31):\n"
+        "    for make in (socket.socket, socket.socketpair):\n"
+        "        try: make(family, socket.SOCK_STREAM)\n"
+        "        except OSError as error: refused.append(error.errno)\n"
+        "a, b = socket.socketpair(); socket.socket(); set(refused) == {errno.EAFNOSUPPORT}, len(refused)"
+    )
+    assert done.output == "(True, 10)"
+
+
 async def test_other_processes_are_not_seen(walled: Callable) -> None:
     done = await walled(
         "import os\nseen = [open(f'/proc/{p}/comm').read().strip() for p in os.listdir('/proc') if p.isdigit()]\n"
@@ -113,6 +127,109 @@ async def test_a_fork_bomb_meets_its_bound_and_the_session_goes_on(doomed: Calla
     )
     assert "temporarily unavailable" in "".join(done.stdout)
     assert done.output == "True"
+
+
+_SPEAK = """
+import json, os, socket
+kernel = get_ipython().kernel
+parent = json.loads(json.dumps(kernel.get_parent('shell')['header'], default=str))
+def say(kind, content):
+    header = json.loads(json.dumps(kernel.session.msg_header(kind), default=str))
+    parts = [json.dumps(header).encode(), json.dumps(parent).encode(), b'{}', content]
+    kernel.iopub_socket.send_multipart([b't', b'<IDS|MSG>', kernel.session.sign(parts), *parts])
+"""
+
+
+async def test_a_message_that_never_ends_does_not_fill_the_runtime(doomed: Callable) -> None:
+    done = await doomed(
+        _SPEAK + "for fd in os.listdir('/proc/self/fd'):\n"
+        "    try: line = socket.socket(fileno=os.dup(int(fd))); line.getpeername()\n"
+        "    except OSError: continue\n"
+        "    if str(line.getsockname()).endswith('k-2'): break\n"
+        "line.setblocking(True)\n"
+        "for i in range(100): line.sendall(b'\\x03' + (1 << 20).to_bytes(8, 'big') + bytes(1 << 20))"
+    )
+    assert done.outcome == "lost"
+    assert "MiB or" in done.error
+    assert (await doomed("1 + 1")).output == "2"
+
+
+async def test_a_kernel_that_closes_its_sockets_is_replaced_at_once(doomed: Callable) -> None:
+    done = await doomed(_SPEAK + "import time; os.closerange(3, 1000); time.sleep(100)", timeout_s=30.0)
+    assert done.outcome == "lost"
+    assert (await doomed("1 + 1")).output == "2"
+
+
+async def test_forged_messages_harm_nobody(walled: Callable) -> None:
+    done = await walled(
+        _SPEAK + "for kind in ('stream', 'display_data', 'execute_result', 'status', 'error', 'update_display_data'):\n"
+        "    for content in (b'', b'[]', b'{', b'{\"data\": 5, \"text\": []}', b'{\"text\": \"\\\\ud800\"}',\n"
+        '        b\'{"data": {"image/png": "?", "text/plain": {}}}\', b\'{"x":\' + b\'[\' * 100000,\n'
+        "        b'{\"data\": {\"application/vnd.roles-runtime.log+json\": [1]}}', b'\\xff'): say(kind, content)\n"
+        'say(\'execute_reply\', b\'{"status": "error", "traceback": [1, {}], "ename": 3}\')\n7'
+    )
+    assert json.loads(msgspec.json.encode(done))["output"] == "7"
+    assert (await walled("1 + 1")).output == "2"
+
+
+async def test_half_a_surrogate_pair_is_shown_as_a_question_mark(walled: Callable) -> None:
+    done = await walled("import os; print('\\ud800', os.fsdecode(b'\\xff')); 'x\\udfff'")
+    assert (done.outcome, "".join(done.stdout), done.output) == ("ok", "? ?\n", "x?")
+    assert "ValueError: ?" in (await walled("raise ValueError('\\ud800')")).error
+    assert "UnicodeEncodeError" in (await walled("x = '\ud800'")).error
+
+
+async def test_a_kernel_with_a_folder_deeper_than_any_stack_goes_and_leaves_nothing(doomed: Callable) -> None:
+    dig = "import os\nos.chdir(PLACE)\nfor i in range(3000): os.mkdir('d'); os.chdir('d')\nos.chdir('/workspace')\n"
+    await doomed(dig.replace("PLACE", "'/ipc'") + dig.replace("PLACE", "'/workspace'"))
+    live = doomed.kernel._live
+    assert (await doomed("import os; os.kill(os.getpid(), 9)")).outcome == "lost"
+    assert not live.process.home.root.exists()
+    assert (await doomed("1 + 1")).output == "2"
+
+
+@pytest.mark.parametrize("place", ["/ipc", "/workspace", "/workspace/" + "deep/" * 20])
+async def test_the_disk_is_not_filled(doomed: Callable, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    for module in ("local", "workspace"):
+        monkeypatch.setattr(f"roles_runtime.kernels.{module}.MAX_WORKSPACE_BYTES", 64 << 20)
+    done = await doomed(
+        f"import os, time\nos.makedirs({place!r}, exist_ok=True)\n"
+        f"with open({place!r} + '/.big', 'wb') as file: file.write(b'x' * (100 << 20))\ntime.sleep(60)"
+    )
+    assert done.outcome == "error"
+    assert "more than 64 MiB" in done.error
+
+
+async def test_the_disk_is_not_filled_by_files_that_stand_in_no_folder(
+    doomed: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roles_runtime.kernels.local.MAX_WORKSPACE_BYTES", 64 << 20)
+    doomed.kernel.reserve_bytes = 1 << 60
+    done = await doomed(
+        "import os, time\nfile = open('gone', 'wb'); os.unlink('gone')\n"
+        "file.write(b'x' * (400 << 20)); file.flush(); time.sleep(60)"
+    )
+    assert done.outcome == "error"
+    assert "the disk is nearly full" in done.error
+
+
+async def test_nothing_of_the_host_is_behind_the_descriptors_of_the_first_process(walled: Callable) -> None:
+    done = await walled(
+        "import os\nfound = []\n"
+        "for process in ('1', 'self'):\n"
+        "    try: names = os.listdir(f'/proc/{process}/fd')\n"
+        "    except PermissionError: names = []\n"
+        "    for fd in names:\n"
+        "        try: found.append(os.readlink(f'/proc/{process}/fd/{fd}'))\n"
+        "        except OSError: pass\n"
+        "[path for path in found if path.startswith('/') and not path.startswith(('/dev/', '/proc/'))]"
+    )
+    assert done.output == "[]"
+
+
+async def test_a_machine_out_of_memory_ends_what_is_inside_first(walled: Callable) -> None:
+    done = await walled("open('/proc/self/oom_score_adj').read().strip()")
+    assert done.output == "1000"
 
 
 async def test_memory_and_files_are_bounded(walled: Callable) -> None:

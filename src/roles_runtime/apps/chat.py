@@ -175,6 +175,9 @@ class Chat:
         except OSError as error:
             tell(f"Error: {one_line(str(path))}: it can not be written: {error.strerror}.")
             return
+        except UnicodeEncodeError:
+            tell(f"Error: {one_line(str(path))}: the locale has no such name; say another, or set PYTHONUTF8=1.")
+            return
         print(f"Saved in {one_line(str(path))}.")
 
     async def _sessions(self, _: str) -> None:

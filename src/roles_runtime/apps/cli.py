@@ -177,7 +177,14 @@ def main() -> None:
         elif hasattr(stream, "reconfigure"):
             # A terminal that can not show a character gets its code instead of an error.
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="roles-runtime")
+    try:
+        app(prog_name="roles-runtime")
+    except KeyboardInterrupt:
+        # It came before a command began, or after it ended.
+        sys.exit(130)
+    except OSError as error:
+        # The help could not be written.
+        sys.exit(_refused(error))
 
 
 def _run(
@@ -211,12 +218,21 @@ def _run(
     except KeyboardInterrupt:
         status = 130
     except OSError as error:
-        # Whoever reads our output went away, which is theirs to do; or the machine refused something.
-        status = 141 if isinstance(error, BrokenPipeError) else 2
-        if status == 2:
-            tell(f"Error: {one_line(str(error), 2000)}")
-        _let_go_of_stdout()
+        status = _refused(error)
     raise typer.Exit(status)
+
+
+def _refused(error: OSError) -> int:
+    """Tells what the machine refused, and returns the exit status."""
+    from roles_runtime.apps.notices import tell
+    from roles_runtime.apps.text import one_line
+
+    _let_go_of_stdout()
+    if isinstance(error, BrokenPipeError):
+        # Whoever reads our output went away, which is theirs to do.
+        return 141
+    tell(f"Error: {one_line(str(error), 2000)}")
+    return 2
 
 
 def _let_go_of_stdout() -> None:

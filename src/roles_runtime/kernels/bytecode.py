@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
@@ -24,13 +25,13 @@ def write_bytecode() -> None:
     """Imports in a process of its own, as any script would, what was never imported here. Blocks for seconds, once."""
     missing = [name for name, file in _IMPORTED.items() if not _is_compiled(name.partition(".")[0], file)]
     if missing:
-        with suppress(OSError, subprocess.TimeoutExpired):
+        with suppress(OSError, subprocess.TimeoutExpired), tempfile.TemporaryDirectory(prefix="rr-home-") as home:
             subprocess.run(
                 [sys.executable, "-I", "-c", "\n".join(f"import {name}" for name in missing)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                env={**bare_environment("/nonexistent"), "MPLCONFIGDIR": "/nonexistent"},
+                env={**bare_environment(home), "MPLCONFIGDIR": home},
                 timeout=TIMEOUT_S,
                 check=False,
             )

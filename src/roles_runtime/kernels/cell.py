@@ -12,7 +12,7 @@ from typing import Literal
 import anyio
 import msgspec
 
-from roles_runtime.kernels.channel import Message
+from roles_runtime.kernels.jupyter import Message
 from roles_runtime.kernels.kernel import Execution
 from roles_runtime.posts.conversation import ArtifactRef
 
@@ -79,31 +79,33 @@ class Cell:
         """Takes in one message that names this cell as its parent."""
         match message.kind:
             case "stream":
-                (self.stderr if message.text("name") == "stderr" else self.stdout).add(message.text("text"))
+                (self.stderr if message.content.text("name") == "stderr" else self.stdout).add(
+                    message.content.text("text")
+                )
             case "execute_result":
                 self._output = _text(message)[: MAX_OUTPUT_CHARS + 1]
                 self._take_image(message)
             case "display_data" | "update_display_data":
                 self._take_display(message)
-            case "status" if message.text("execution_state") == "idle":
+            case "status" if message.content.text("execution_state") == "idle":
                 self.idle.set()
             case "execute_reply":
                 self._take_reply(message)
 
     def _take_display(self, message: Message) -> None:
-        entry = message.mapping("data").get(LOG_MIME)
-        if isinstance(entry, list):
+        entry = message.content.fields("data").texts(LOG_MIME)
+        if entry:
             if len(entry) == 3 and len(self.log) < MAX_LOG_ENTRIES:
-                self.log.append((str(entry[0])[:100], str(entry[1])[:100], str(entry[2])[:2000]))
+                self.log.append((entry[0][:100], entry[1][:100], entry[2][:2000]))
         elif not self._take_image(message):
             self.stdout.add(_text(message) + "\n")
 
     def _take_image(self, message: Message) -> bool:
-        data = message.mapping("data")
-        mime = next((each for each in _SUFFIXES if isinstance(data.get(each), str)), None)
-        if mime is None:
+        data = message.content.fields("data")
+        mime = next((each for each in _SUFFIXES if each in data), None)
+        text = data.text(mime) if mime is not None else ""
+        if mime is None or not text:
             return False
-        text = str(data[mime])
         if len(self.images) < MAX_IMAGES and len(text) <= self._image_room:
             try:
                 content = text.encode() if mime == "image/svg+xml" else base64.b64decode(text)
@@ -116,7 +118,7 @@ class Cell:
         return True
 
     def _take_reply(self, message: Message) -> None:
-        if message.text("status") == "ok":
+        if message.content.text("status") == "ok":
             self.outcome = "ok"
         else:
             self.outcome = "error"
@@ -164,12 +166,10 @@ class Cell:
 
 
 def _text(message: Message) -> str:
-    value = message.mapping("data").get("text/plain")
-    return value if isinstance(value, str) else ""
+    return message.content.fields("data").text("text/plain")
 
 
 def _error_text(message: Message) -> str:
-    lines = message.content.get("traceback")
-    traceback = "\n".join(str(line) for line in lines) if isinstance(lines, list) and lines else ""
-    summary = f"{message.text('ename')}: {message.text('evalue')}"
+    traceback = "\n".join(message.content.texts("traceback"))
+    summary = f"{message.content.text('ename')}: {message.content.text('evalue')}"
     return _COLOURS.sub("", traceback or summary)[-MAX_ERROR_CHARS:]

@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
-import msgspec
+import anyio.abc
 
-from roles_runtime.errors import KernelUnavailableError
+from roles_runtime.errors import KernelError, KernelUnavailableError
+from roles_runtime.kernels.jupyter import Message, Wire
+from roles_runtime.kernels.zmtp import Messages, greeting, message, subscription
 
-if TYPE_CHECKING:
-    import zmq.asyncio
-
-MAX_FRAME_BYTES = 16 << 20
-_HIGH_WATER = 32
+MAX_MESSAGE_BYTES = 16 << 20
+_READ_BYTES = 1 << 18
 _POLL_S = 0.005
 SHELL, IOPUB, CONTROL = 1, 2, 4
+_KINDS = {SHELL: "DEALER", IOPUB: "SUB", CONTROL: "DEALER"}
 
 
-class Message(msgspec.Struct, frozen=True):
-    """What a kernel said. Whoever wrote it may be the cell: nothing in ``content`` has a certain type."""
+class Line:
+    """One socket of a kernel. What it says is read no faster than it is taken, and no message can be too large."""
 
-    kind: str
-    parent_id: str
-    content: Mapping[str, object]
+    def __init__(self, stream: anyio.abc.ByteStream) -> None:
+        self._stream = stream
+        self._messages = Messages(MAX_MESSAGE_BYTES)
+        self._sending = anyio.Lock()
 
-    def text(self, name: str) -> str:
-        """A field of the content as text; empty where it is missing or something else."""
-        value = self.content.get(name)
-        return value if isinstance(value, str) else ""
+    async def greet(self, kind: str) -> None:
+        """Comes to terms with the kernel, which has said nothing else yet."""
+        await self.send(greeting(kind))
+        while not self._messages.greeted:
+            self._messages.feed(await self._stream.receive(_READ_BYTES))
+            self._messages.next()
+        if kind == "SUB":
+            await self.send(subscription())
 
-    def mapping(self, name: str) -> Mapping[str, object]:
-        """A field of the content as a mapping; empty where it is missing or something else."""
-        value = self.content.get(name)
-        return value if isinstance(value, dict) else {}
+    async def send(self, data: bytes) -> None:
+        """Sends bytes whole, one caller after the other."""
+        async with self._sending:
+            await self._stream.send(data)
+
+    async def receive(self) -> list[bytes]:
+        """The frames of the next message."""
+        while (frames := self._messages.next()) is None:
+            self._messages.feed(await self._stream.receive(_READ_BYTES))
+        return frames
+
+    async def aclose(self) -> None:
+        """Closes it."""
+        await self._stream.aclose()
 
 
 class Channel:
@@ -45,88 +60,66 @@ class Channel:
     A cell can put another socket, or a link to one, in the place of its own; so nobody looks there a second time.
     """
 
-    def __init__(self, context: zmq.asyncio.Context, address: Path, key: str) -> None:
-        from jupyter_client.session import Session
-
-        self._context, self._address = context, address
-        self._session = Session(key=key.encode(), username="roles_runtime")
-        self._sockets: dict[int, zmq.asyncio.Socket] = {}
+    def __init__(self, address: Path, key: str) -> None:
+        self._address = address
+        self._wire = Wire(key)
+        self._lines: dict[int, Line] = {}
 
     async def connect(self) -> None:
         """Connects as soon as the kernel listens on all its sockets."""
-        import zmq
-
-        for number, kind in ((SHELL, zmq.DEALER), (IOPUB, zmq.SUB), (CONTROL, zmq.DEALER)):
-            path = f"{self._address}-{number}"
-            while not _listens(path):  # noqa: ASYNC110 - nothing tells when a socket appears
-                await anyio.sleep(_POLL_S)
-            line = self._sockets[number] = self._context.socket(kind)
-            for option, value in ((zmq.LINGER, 0), (zmq.RECONNECT_IVL, -1), (zmq.MAXMSGSIZE, MAX_FRAME_BYTES)):
-                line.setsockopt(option, value)
-            line.setsockopt(zmq.RCVHWM, _HIGH_WATER)
-            if number == IOPUB:
-                line.setsockopt(zmq.SUBSCRIBE, b"")
-            line.connect(f"ipc://{path}")
+        for number, kind in _KINDS.items():
+            line = self._lines[number] = Line(await _patiently(f"{self._address}-{number}"))
+            await line.greet(kind)
 
     def compose(
         self, kind: str, content: Mapping[str, object], metadata: Mapping[str, str] | None = None
     ) -> tuple[str, list[bytes]]:
         """A request's id, which the answers name as their parent, and its frames."""
-        message = self._session.msg(kind, dict(content), metadata=dict(metadata or {}))
-        return message["header"]["msg_id"], self._session.serialize(message)
+        return self._wire.compose(kind, content, metadata)
 
     async def send(self, number: int, frames: list[bytes]) -> None:
-        """Sends a request."""
-        await self._sockets[number].send_multipart(frames)
+        """Sends a request. Where the kernel closed that socket, whoever listens to it is told."""
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._lines[number].send(message(frames))
 
     async def receive(self, number: int) -> Message:
-        """The next message on a socket; what is none is dropped."""
+        """The next message on a socket; what is none is dropped.
+
+        Raises:
+            KernelError: the kernel closed that socket, or floods it.
+        """
         while True:
-            frames = await self._sockets[number].recv_multipart()
-            message = self._read(frames)
-            if message is not None:
-                return message
+            try:
+                frames = await self._lines[number].receive()
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+                raise KernelError("The kernel closed its sockets.") from error
+            found = self._wire.read(frames)
+            if found is not None:
+                return found
 
-    def _read(self, frames: list[bytes]) -> Message | None:
-        try:
-            _, parts = self._session.feed_identities(frames)
-            found = self._session.deserialize(parts)
-            raw = {"kind": found["msg_type"], "parent_id": found["parent_header"].get("msg_id", "")}
-            return msgspec.convert({**raw, "content": found["content"]}, Message)
-        except Exception:
-            # A cell can write to these sockets; whatever its bytes make the parser raise, they are no message.
-            return None
-
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Closes the sockets; closing again changes nothing."""
-        for line in self._sockets.values():
-            line.close(linger=0)
-        self._sockets.clear()
+        lines, self._lines = self._lines, {}
+        for line in lines.values():
+            await line.aclose()
 
 
-def load_protocol() -> None:
-    """Imports what speaks the protocol; it takes some tenths of a second and is done on first use.
+def check_installed() -> None:
+    """Looks for what a kernel runs with, so that its absence is told before anything is started.
 
     Raises:
-        KernelUnavailableError: jupyter_client or ipykernel is not installed.
+        KernelUnavailableError: ipykernel is not installed.
     """
-    try:
-        import jupyter_client.session  # noqa: F401
-        import zmq.asyncio  # noqa: F401
-    except ImportError as error:
+    if find_spec("ipykernel") is None:
         raise KernelUnavailableError(
-            f"Running code needs roles-runtime[interpreter]; install it ({error.name or error} is missing)."
-        ) from error
+            "Running code needs roles-runtime[interpreter]; install it (ipykernel is missing)."
+        )
 
 
-def new_context() -> zmq.asyncio.Context:
-    """The context that all sockets of one runtime share; made in the event loop's thread, after `load_protocol`."""
-    import zmq.asyncio
-
-    return zmq.asyncio.Context()
-
-
-def _listens(path: str) -> bool:
-    """Whether a kernel listens there already: a socket that does not reconnect must not come too early."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as visitor:
-        return visitor.connect_ex(path) == 0
+async def _patiently(path: str) -> anyio.abc.ByteStream:
+    """Connects to a socket that a kernel is about to make."""
+    while True:
+        try:
+            return await anyio.connect_unix(path)
+        except OSError:
+            await anyio.sleep(_POLL_S)

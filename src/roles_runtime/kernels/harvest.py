@@ -11,6 +11,9 @@ from roles_runtime.posts.conversation import ArtifactRef
 
 MAX_FILES = 100
 MAX_TOTAL_BYTES = 512 << 20
+"""Of the files of one cell."""
+MAX_KEPT_BYTES = 4 << 30
+"""Of all artifacts of a session; what code makes anew in each cell would fill any disk."""
 
 Snapshot = Mapping[str, tuple[int, int]]
 
@@ -44,10 +47,13 @@ def changed_files(before: Snapshot, after: Snapshot) -> list[str]:
 
 def _keep_files(workspace: Workspace, cell: Cell, names: list[str], sizes: Snapshot) -> list[ArtifactRef]:
     kept: list[ArtifactRef] = []
-    room = MAX_TOTAL_BYTES
+    room = min(MAX_TOTAL_BYTES, MAX_KEPT_BYTES - workspace.kept_bytes())
     for name in names[:MAX_FILES]:
         if sizes[name][1] > room:
-            cell.note(f"{name}: not kept, this cell's files are more than {MAX_TOTAL_BYTES >> 20} MiB.")
+            cell.note(
+                f"{name}: not kept; the files of a cell may take {MAX_TOTAL_BYTES >> 20} MiB, "
+                f"those of a session {MAX_KEPT_BYTES >> 20} MiB."
+            )
             continue
         try:
             kept.append(workspace.keep(name))

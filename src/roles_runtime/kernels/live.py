@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 
 from roles_runtime.errors import KernelError
 from roles_runtime.kernels.cell import Cell
-from roles_runtime.kernels.channel import CONTROL, IOPUB, SHELL, Channel, Message
+from roles_runtime.kernels.channel import CONTROL, IOPUB, SHELL, Channel
+from roles_runtime.kernels.jupyter import Message
 from roles_runtime.kernels.process import KernelProcess
-
-if TYPE_CHECKING:
-    import zmq.asyncio
 
 START_TIMEOUT_S = 90.0
 INTERRUPT_TIMEOUT_S = 5.0
 IDLE_TIMEOUT_S = 1.0
 _HELLO_S = 0.5
+_END_S = 0.5
 
 
 class LiveKernel:
@@ -32,13 +30,13 @@ class LiveKernel:
         reason: How it died, once it did.
     """
 
-    def __init__(self, process: KernelProcess, context: zmq.asyncio.Context) -> None:
+    def __init__(self, process: KernelProcess) -> None:
         self.process = process
         self.ready, self.gone = anyio.Event(), anyio.Event()
         self.failure: KernelError | None = None
         self.reason = ""
         self._key = token_hex(32)
-        self._channel = Channel(context, process.address, self._key)
+        self._channel = Channel(process.address, self._key)
         self._cell: Cell | None = None
         self._greeted = anyio.Event()
         self._dead = anyio.Event()
@@ -71,7 +69,7 @@ class LiveKernel:
             if self._cell is not None:
                 self._cell.replied.set()
             with anyio.CancelScope(shield=True):
-                self._channel.close()
+                await self._channel.aclose()
                 await self.process.aclose()
                 self.gone.set()
 
@@ -91,6 +89,15 @@ class LiveKernel:
             self.process.kill()
 
     async def _listen(self, number: int) -> None:
+        try:
+            await self._hear(number)
+        except KernelError as error:
+            # A process that ends closes its sockets, too, and how it ended is the better reason.
+            await anyio.sleep(_END_S)
+            self.reason = self.reason or str(error)
+            self.process.kill()
+
+    async def _hear(self, number: int) -> None:
         while True:
             message = await self._channel.receive(number)
             if number == IOPUB and message.parent_id:
@@ -118,8 +125,10 @@ class LiveKernel:
                 cell.judge("timeout", f"The cell ran longer than {timeout_s:g} s and was interrupted.")
                 await self.stop(cell)
             if not self.dead:
-                with anyio.move_on_after(IDLE_TIMEOUT_S):
+                with anyio.move_on_after(IDLE_TIMEOUT_S) as idling:
                     await cell.idle.wait()
+                if idling.cancelled_caught:
+                    cell.note("The kernel did not finish its output in time; some of it may be missing.")
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self.stop(cell)

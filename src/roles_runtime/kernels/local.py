@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Self, TypeVar
 
 import anyio
 import anyio.abc
 
-from roles_runtime.errors import KernelError, KernelLostError, SandboxUnavailableError, WorkspaceError
+from roles_runtime.errors import (
+    KernelError,
+    KernelLostError,
+    KernelUnavailableError,
+    SandboxUnavailableError,
+    WorkspaceError,
+)
 from roles_runtime.kernels.cell import Cell
-from roles_runtime.kernels.folder import bytes_below
+from roles_runtime.kernels.folder import excess_below
 from roles_runtime.kernels.harvest import keep_all
 from roles_runtime.kernels.kernel import CELL_TIMEOUT_S, Execution
 from roles_runtime.kernels.live import LiveKernel
@@ -21,6 +29,9 @@ from roles_runtime.kernels.sandbox import Limits, Sandbox, find_sandbox
 from roles_runtime.kernels.workspace import MAX_WORKSPACE_BYTES, Workspace
 
 _T = TypeVar("_T")
+RESERVE_BYTES = 2 << 30
+"""Of the disk, when less is left, a kernel that may have filled it is stopped."""
+
 _WATCH_S = 1.0
 _TIDY_S = 5.0
 
@@ -94,6 +105,7 @@ class LocalKernels:
         known = self._kernels.get(session_id)
         if known is not None:
             return known
+        _require_packages()
         wall: Sandbox | None = None
         if sandbox:
             found = self._look()
@@ -159,13 +171,20 @@ class LocalKernels:
 
 
 class LocalKernel:
-    """One session's kernel; it may have none at the moment, and gets one with its next cell."""
+    """One session's kernel; it may have none at the moment, and gets one with its next cell.
+
+    Attributes:
+        last_used: When a cell last ended, by the monotonic clock.
+        reserve_bytes: See `RESERVE_BYTES`.
+    """
 
     def __init__(self, kernels: LocalKernels, session_id: str, workspace: Workspace, sandbox: Sandbox | None) -> None:
         self._kernels, self._session_id = kernels, session_id
         self._workspace, self._sandbox = workspace, sandbox
         self._turn = anyio.Lock()
         self._live: LiveKernel | None = None
+        self._free_bytes = 0
+        self.reserve_bytes = RESERVE_BYTES
         self._loss = ""
         self._closed = False
         self.last_used = time.monotonic()
@@ -228,31 +247,39 @@ class LocalKernel:
             raise KernelLostError(reason)
         if self._live is None:
             self._live = await self._kernels.obtain(self._workspace, self._sandbox)
+            self._free_bytes = _free_bytes(self._workspace)
         return self._live
 
     async def _watch_size(self, live: LiveKernel, cell: Cell) -> None:
         while True:
             await anyio.sleep(_WATCH_S)
-            size = await _in_thread(lambda: self._size_of(live))
-            if size > MAX_WORKSPACE_BYTES:
-                cell.judge("error", f"The cell was stopped: {_too_much(size)}.")
+            problem = await _in_thread(lambda: self._excess(live))
+            if problem:
+                cell.judge("error", f"The cell was stopped: {problem}.")
                 await live.stop(cell)
                 return
 
-    def _size_of(self, live: LiveKernel) -> int:
-        """All that it can fill on the host: the workspace, and the folder of its sockets."""
+    def _excess(self, live: LiveKernel) -> str:
+        """Why it fills the host too much: the workspace, the folder of its sockets, or what shows on the disk alone."""
         try:
-            return self._workspace.total_bytes() + bytes_below(live.process.home.ipc)
+            held = self._workspace.excess() or excess_below(live.process.home.ipc, MAX_WORKSPACE_BYTES)
         except WorkspaceError:
-            return 0
+            held = ""
+        if held:
+            return f"the workspace holds {held}; delete some"
+        free = _free_bytes(self._workspace)
+        # A file that was unlinked while it is open stands in no folder.
+        if free < self.reserve_bytes and self._free_bytes - free > MAX_WORKSPACE_BYTES:
+            return f"the disk is nearly full, {free >> 20} MiB are left"
+        return ""
 
     async def drop_if_outgrown(self) -> None:
         """What a cell left running may fill the disk between cells, too."""
         live = self._live
         if live is not None:
-            size = await _in_thread(lambda: self._size_of(live))
-            if size > MAX_WORKSPACE_BYTES and self.is_idle and self.last_used < time.monotonic() - _TIDY_S:
-                await self.drop(_too_much(size))
+            problem = await _in_thread(lambda: self._excess(live))
+            if problem and self.is_idle and self.last_used < time.monotonic() - _TIDY_S:
+                await self.drop(problem)
 
     async def drop(self, reason: str, *, told: bool = False) -> None:
         """Ends the kernel behind it; unless the role knows already, the next cell tells of the loss."""
@@ -271,8 +298,20 @@ class LocalKernel:
             await self.drop("the session was closed", told=True)
 
 
-def _too_much(size: int) -> str:
-    return f"the workspace holds {size >> 20} MiB, and {MAX_WORKSPACE_BYTES >> 20} MiB are allowed; delete some files"
+def _require_packages() -> None:
+    for package in ("jupyter_client", "ipykernel"):
+        if find_spec(package) is None:
+            raise KernelUnavailableError(
+                f"Running code needs roles-runtime[interpreter]; install it ({package} is missing)."
+            )
+
+
+def _free_bytes(workspace: Workspace) -> int:
+    try:
+        disk = os.statvfs(workspace.root)
+    except OSError:
+        return 0
+    return disk.f_bavail * disk.f_frsize
 
 
 async def _in_thread(call: Callable[[], _T]) -> _T:

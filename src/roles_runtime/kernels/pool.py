@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
 
 from roles_runtime.errors import KernelError, WorkspaceError
 from roles_runtime.kernels.bytecode import write_bytecode
-from roles_runtime.kernels.folder import make_private
+from roles_runtime.kernels.channel import check_installed
+from roles_runtime.kernels.folder import make_private, remove_tree
 from roles_runtime.kernels.live import LiveKernel
 from roles_runtime.kernels.process import KernelProcess
 from roles_runtime.kernels.sandbox import Home, Sandbox
 from roles_runtime.kernels.workspace import Workspace
-
-if TYPE_CHECKING:
-    import zmq.asyncio
 
 REFILL_S = 2.0
 _PREFIX, _SPARE = "rr-", ".spare-"
@@ -54,7 +50,6 @@ class Pool:
         self._keeps_spare = spare
         self._spare: Warming | None = None
         self._tasks: anyio.abc.TaskGroup | None = None
-        self._context: zmq.asyncio.Context | None = None
         self._base: Path | None = None
         self._lock = -1
         self._preparing = anyio.Lock()
@@ -66,9 +61,6 @@ class Pool:
     def close(self) -> None:
         """Removes what is left; all kernels have ended before."""
         self._tasks, self._spare = None, None
-        if self._context is not None:
-            self._context.destroy(linger=0)
-            self._context = None
         if self._base is not None:
             _remove(self._base)
             os.close(self._lock)
@@ -148,23 +140,19 @@ class Pool:
             if self._spare is warming:
                 self._spare = None
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(lambda: shutil.rmtree(warming.folder, ignore_errors=True))
+                await anyio.to_thread.run_sync(remove_tree, warming.folder)
 
     async def _prepare(self, warming: Warming) -> LiveKernel:
-        from roles_runtime.kernels.channel import load_protocol, new_context
-
         async with self._preparing:
-            await anyio.to_thread.run_sync(load_protocol)
-            if self._context is None:
-                await anyio.to_thread.run_sync(write_bytecode)
-                self._context = new_context()
             if self._base is None:
+                check_installed()
+                await anyio.to_thread.run_sync(write_bytecode)
                 base, self._lock = await anyio.to_thread.run_sync(_new_base)
                 self._base = base
             base = self._base
         home = Home(base / token_hex(4), warming.sandbox.new_uid() if warming.sandbox else 0)
         await anyio.to_thread.run_sync(_make_folder, base, warming.folder, home.uid)
-        return LiveKernel(KernelProcess(home, warming.folder, warming.sandbox), self._context)
+        return LiveKernel(KernelProcess(home, warming.folder, warming.sandbox))
 
 
 async def _bind(workspace: Workspace, folder: Path, live: LiveKernel) -> None:
@@ -213,5 +201,5 @@ def _remove(base: Path) -> None:
     with suppress(OSError, UnicodeDecodeError):
         for line in (base / "spares").read_text(encoding="utf-8").splitlines():
             if Path(line).name.startswith(_SPARE):
-                shutil.rmtree(line, ignore_errors=True)
-    shutil.rmtree(base, ignore_errors=True)
+                remove_tree(Path(line))
+    remove_tree(base)

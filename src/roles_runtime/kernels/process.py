@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,11 +14,12 @@ from pathlib import Path
 import anyio
 
 from roles_runtime.errors import KernelError, KernelUnavailableError
+from roles_runtime.kernels.folder import remove_tree
 from roles_runtime.kernels.sandbox import Home, Sandbox, bare_environment, python_command
 
 POLL_S = 0.05
 END_TIMEOUT_S = 5.0
-_COMPLAINT_BYTES = 4096
+_COMPLAINT_BYTES = 1 << 16
 
 
 class KernelProcess:
@@ -29,7 +29,7 @@ class KernelProcess:
         self.home, self.files, self.sandbox = home, files, sandbox
         self._process: subprocess.Popen[bytes] | None = None
         self._handles: list[int] = []
-        self._complaints = home.root / "stderr"
+        self._complaints = -1
 
     @property
     def address(self) -> Path:
@@ -66,16 +66,23 @@ class KernelProcess:
         self._spawn(python_command(self.home.sources), bare_environment(str(self.home.tmp)), ())
 
     def _spawn(self, argv: list[str], environment: dict[str, str], inherited: tuple[int, ...]) -> None:
-        with self._complaints.open("wb") as complaints:
+        # A pipe and no file: what is inside can open its first process's stderr anew, and write to it for ever. Who
+        # writes does not wait either, for nobody reads before the end.
+        self._complaints, written = os.pipe()
+        os.set_blocking(self._complaints, False)
+        os.set_blocking(written, False)
+        try:
             self._process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=complaints,
+                stderr=written,
                 env=environment,
                 pass_fds=inherited,
                 start_new_session=True,
             )
+        finally:
+            os.close(written)
         self._handles.append(_handle(self._process.pid))
 
     def _watch_inner(self, told: int) -> None:
@@ -114,7 +121,7 @@ class KernelProcess:
     def failure(self) -> KernelError:
         """Why it did not come up, by what it complained of."""
         try:
-            text = self._complaints.read_bytes()[-_COMPLAINT_BYTES:].decode("utf-8", "replace").strip()
+            text = os.read(self._complaints, _COMPLAINT_BYTES).decode("utf-8", "replace").strip()
         except OSError:
             text = ""
         last = text.splitlines()[-1] if text else self.ended_how()
@@ -144,7 +151,10 @@ class KernelProcess:
             if handle >= 0:
                 os.close(handle)
         self._handles.clear()
-        await anyio.to_thread.run_sync(lambda: shutil.rmtree(self.home.root, ignore_errors=True))
+        if self._complaints >= 0:
+            os.close(self._complaints)
+            self._complaints = -1
+        await anyio.to_thread.run_sync(remove_tree, self.home.root)
 
 
 def _handle(pid: int) -> int:

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -164,9 +164,11 @@ class Sandbox(msgspec.Struct, frozen=True):
 
     def _mounts(self, home: Home, files: Path) -> list[str]:
         limits = self.limits
-        argv = [*_system(), *_interpreter(), "--proc", "/proc", "--dev", "/dev"]
+        argv = [*_system(), "--proc", "/proc", "--dev", "/dev"]
         argv += ["--size", str(limits.shared_bytes), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
         argv += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
+        # After /tmp, which would hide an interpreter that lies in it.
+        argv += _interpreter()
         argv += ["--ro-bind", str(home.sources), "/run/kernel", "--bind", str(home.ipc), "/ipc"]
         for name in ("passwd", "group"):
             argv += ["--ro-bind", str(home.sources / name), f"/etc/{name}"]
@@ -246,7 +248,7 @@ def _hidden(mounted: Iterable[Path], standard: Path) -> set[Path]:
     packages = {Path(folder) for folder in package_folders()}
     on_path = {Path(entry) for entry in sys.path if os.path.isdir(entry)}
     sources = {entry for entry in on_path - packages if not entry.is_relative_to(standard)}
-    private = {Path.cwd(), Path.home(), Path(pwd.getpwuid(os.getuid()).pw_dir), *sources}
+    private = {Path.cwd(), *_homes(), *sources}
     needed = [Path("/usr", name) for name in (*_SYSTEM_FOLDERS, "share")] + [*mounted]
     return {
         path
@@ -255,6 +257,16 @@ def _hidden(mounted: Iterable[Path], standard: Path) -> set[Path]:
         and not any(each.is_relative_to(path) for each in needed)
         and not any(path.is_relative_to(folder) for folder in packages)
     }
+
+
+def _homes() -> set[Path]:
+    """Where the user's own files are: by the environment and by the list of users, as far as these know."""
+    homes = set()
+    with suppress(RuntimeError):
+        homes.add(Path.home())
+    with suppress(KeyError):
+        homes.add(Path(pwd.getpwuid(os.getuid()).pw_dir))
+    return homes
 
 
 def _unused_uid() -> int:

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from roles_runtime.errors import WorkspaceError
-from roles_runtime.kernels.folder import make_private, move_entries, own_everything, total_bytes, walk_files
+from roles_runtime.kernels.folder import (
+    excess,
+    make_private,
+    move_entries,
+    open_folder,
+    own_everything,
+    total_bytes,
+    walk_files,
+)
 from roles_runtime.posts.conversation import ArtifactRef
 
 MAX_UPLOAD_BYTES = 2 << 30
@@ -24,6 +32,7 @@ MAX_ARTIFACT_BYTES = 256 << 20
 MAX_WORKSPACE_BYTES = 1 << 30
 MAX_NAME_BYTES = 180
 _CHUNK_BYTES = 1 << 20
+_SIZES = "uploads"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -67,7 +76,6 @@ class Workspace:
             raise _refused(shown, error) from error
         with _regular(descriptor, shown) as file:
             size = _size_of(file, shown, MAX_UPLOAD_BYTES)
-            self._check_room(shown, size)
             return self._put(wanted, file, size, shown)
 
     def write(self, name: str, content: bytes) -> str:
@@ -79,7 +87,6 @@ class Workspace:
         if len(content) > MAX_UPLOAD_BYTES:
             raise _too_large(name, MAX_UPLOAD_BYTES)
         wanted = clean_name(name)
-        self._check_room(name, len(content))
         return self._put(wanted, io.BytesIO(content), len(content), name)
 
     def open(self, name: str) -> BinaryIO:
@@ -130,6 +137,22 @@ class Workspace:
         """What all files take, dot-files too; holes in them do not count."""
         with self._opened_files() as folder:
             return total_bytes(folder)
+
+    def excess(self) -> str:
+        """Why it holds too much, as a clause; empty where it does not. What a user handed over counts for nothing."""
+        with self._opened_files() as folder:
+            return excess(folder, MAX_WORKSPACE_BYTES + self._handed_over())
+
+    def kept_bytes(self) -> int:
+        """What all artifacts take."""
+        try:
+            folder = os.open(self.artifacts, _FOLDER)
+        except OSError:
+            return 0
+        try:
+            return total_bytes(folder)
+        finally:
+            os.close(folder)
 
     def adopt(self, folder: Path, owner: int = 0) -> None:
         """Makes ``folder`` the session's ``files/`` and moves what is there into it.
@@ -186,17 +209,11 @@ class Workspace:
         with self._locked(fcntl.LOCK_SH):
             with _errors(str(self.files)):
                 self.files.mkdir(mode=0o700, exist_ok=True)
-                folder = os.open(self.files, _FOLDER)
+                folder = open_folder(self.files)
             try:
                 yield folder
             finally:
                 os.close(folder)
-
-    def _check_room(self, name: str, size: int) -> None:
-        if self.total_bytes() + size > max(MAX_WORKSPACE_BYTES, size):
-            raise WorkspaceError(
-                name, f"with it the workspace would hold more than {MAX_WORKSPACE_BYTES >> 20} MiB; delete some files."
-            )
 
     def _put(self, wanted: str, source: BinaryIO, size: int, shown: str) -> str:
         """Copies what is new under a free name; what is there already under that name is found again."""
@@ -205,11 +222,24 @@ class Workspace:
             for candidate in _numbered(wanted):
                 if _holds(folder, candidate, size, digest):
                     return candidate
+                _check_room(folder, size, shown)
                 source.seek(0)
                 with suppress(FileExistsError):
                     _create(folder, candidate, source, shown)
+                    self._note_size(size)
                     return candidate
         raise WorkspaceError(shown, "too many files have this name already.")
+
+    def _note_size(self, size: int) -> None:
+        """Written beside ``files/``, where no code can reach it."""
+        with (self.root / _SIZES).open("a", encoding="utf-8") as sizes:
+            sizes.write(f"{size}\n")
+
+    def _handed_over(self) -> int:
+        try:
+            return sum(map(int, (self.root / _SIZES).read_text(encoding="utf-8").split()))
+        except (OSError, ValueError):
+            return 0
 
     def _keep(self, name: str, file: BinaryIO, mime: str) -> ArtifactRef:
         suffix = _safe_suffix(name)
@@ -267,6 +297,14 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 # --- reading and writing -----------------------------------------------------------------------------------
+
+
+def _check_room(folder: int, size: int, name: str) -> None:
+    """One file may be larger than all that fits, where it is alone."""
+    if total_bytes(folder) + size > max(MAX_WORKSPACE_BYTES, size):
+        raise WorkspaceError(
+            name, f"with it the workspace would hold more than {MAX_WORKSPACE_BYTES >> 20} MiB; delete some files."
+        )
 
 
 def _create(folder: int, name: str, source: BinaryIO, shown: str) -> None:

@@ -8,7 +8,9 @@ runtime caps again whatever comes out.
 
 from __future__ import annotations
 
+import codeop
 import contextlib
+import json
 import logging
 import os
 import sys
@@ -22,6 +24,7 @@ from ipykernel.iostream import OutStream  # noqa: E402
 from ipykernel.ipkernel import IPythonKernel  # noqa: E402
 from ipykernel.kernelapp import IPKernelApp  # noqa: E402
 from ipykernel.zmqshell import ZMQDisplayPublisher, ZMQInteractiveShell  # noqa: E402
+from jupyter_client.jsonutil import json_clean, json_default  # noqa: E402
 from jupyter_client.session import Session  # noqa: E402
 from traitlets import Type  # noqa: E402
 from traitlets.config import Config  # noqa: E402
@@ -62,6 +65,15 @@ class CappedStream(OutStream):
         if kept:
             super().write(kept)
         return len(string)
+
+
+def packed(value: Any) -> bytes:
+    """JSON in UTF-8. Halves of surrogate pairs, which no UTF-8 can hold, become question marks."""
+    try:
+        text = json.dumps(value, default=json_default, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        text = json.dumps(json_clean(value), default=json_default, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace")
 
 
 class CappedSession(Session):
@@ -172,7 +184,7 @@ class App(IPKernelApp):
         """Takes the addresses that the runtime chose."""
         self.transport, self.ip = "ipc", self.address
         self.shell_port, self.iopub_port, self.stdin_port, self.control_port = 1, 2, 3, 4
-        self.session = CappedSession(parent=self, username="kernel", key=self.secret)
+        self.session = CappedSession(parent=self, username="kernel", key=self.secret, pack=packed)
 
     def write_connection_file(self, **kwargs: Any) -> None:
         """Nothing to write."""
@@ -260,6 +272,8 @@ def serve(address: str, key: str, parent: int) -> None:
     app.initialize([])
     del sys.modules["debugpy"]
     app.shell.display_formatter.active_types = SHOWN_TYPES
+    # A cell is whole: where it ends too early, that is a SyntaxError and no wish for more lines.
+    app.shell.compile.flags &= ~getattr(codeop, "PyCF_ALLOW_INCOMPLETE_INPUT", 0)
     preload(app.shell)
     logging.getLogger().addHandler(LogHandler(app.shell.display_pub))
     app.quieten()

@@ -15,6 +15,7 @@ import pytest
 import roles_runtime
 from roles_runtime.errors import SandboxUnavailableError, WorkspaceError
 from roles_runtime.kernels import sandbox as sandbox_module
+from roles_runtime.kernels.folder import remove_tree
 from roles_runtime.kernels.local import LocalKernels
 from roles_runtime.kernels.seccomp import seccomp_filter
 from roles_runtime.kernels.workspace import Workspace
@@ -185,6 +186,7 @@ async def test_a_kernel_with_a_folder_deeper_than_any_stack_goes_and_leaves_noth
     live = doomed.kernel._live
     assert (await doomed("import os; os.kill(os.getpid(), 9)")).outcome == "lost"
     assert not live.process.home.root.exists()
+    remove_tree(doomed.workspace.files / "d")
     assert (await doomed("1 + 1")).output == "2"
 
 

@@ -85,7 +85,7 @@ def test_what_is_no_readable_file_is_refused(workspace: Workspace, tmp_path: Pat
         (tmp_path, "no regular file"),
         (Path("/dev/zero"), "no regular file"),
         (tmp_path / "loop", "link"),
-        (str(tmp_path / "a\0b"), "null byte"),
+        (str(tmp_path / "a\0b"), "it is no path"),
     ):
         with pytest.raises(WorkspaceError, match=problem):
             workspace.add(path)

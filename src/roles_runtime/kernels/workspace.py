@@ -370,7 +370,10 @@ def _errors(name: str) -> Iterator[None]:
 
 
 def _refused(name: str, error: Exception) -> WorkspaceError:
-    code = error.errno if isinstance(error, OSError) else None
+    if not isinstance(error, OSError):
+        # Python words it differently in each version: a NUL, or what the locale can not encode.
+        return WorkspaceError(name, "it is no path; a character in it can not stand in one.")
+    code = error.errno
     problems = {
         errno.ENOENT: "there is no such file.",
         errno.EACCES: "it can not be read; check its permissions.",

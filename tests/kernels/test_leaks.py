@@ -60,13 +60,16 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 async def test_nothing_is_left_when_kernels_close(temporary: Path, tmp_path: Path, sandbox: bool) -> None:
     process = psutil.Process()
     before = len(process.net_connections("unix")), process.num_fds()
+    others = set(process.children(recursive=True))
     async with LocalKernels() as kernels:
         kernel = kernels.open("a", Workspace(tmp_path / "a"), sandbox=sandbox)
         await kernel.execute("import subprocess; subprocess.Popen(['sleep', '1000']); open('f', 'w')")
         assert _kernel_processes(temporary)
-        children = process.children(recursive=True)
+        children = set(process.children(recursive=True)) - others
     assert not _kernel_processes(temporary)
-    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    # A whole namespace that is killed takes a moment to be gone.
+    _, left = psutil.wait_procs(children, timeout=2)
+    assert not [child for child in left if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert list(temporary.iterdir()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (len(process.net_connections("unix")), process.num_fds()) <= (before[0], before[1] + 2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
 import anyio
-import anyio.abc
 
 from roles_runtime.errors import KernelError, KernelUnavailableError
 from roles_runtime.kernels.jupyter import Message, Wire
@@ -21,10 +22,60 @@ SHELL, IOPUB, CONTROL = 1, 2, 4
 _KINDS = {SHELL: "DEALER", IOPUB: "SUB", CONTROL: "DEALER"}
 
 
+class ByteStream(Protocol):
+    """What a `Line` needs of a socket; the errors are anyio's."""
+
+    async def receive(self, max_bytes: int) -> bytes:
+        """What came, at least one byte."""
+        ...
+
+    async def send(self, item: bytes) -> None:
+        """Sends bytes whole."""
+        ...
+
+    async def aclose(self) -> None:
+        """Closes it."""
+        ...
+
+
+class Socket:
+    """A unix socket by asyncio's streams.
+
+    anyio's own waits for a raw socket with a future that the loop may still resolve in the iteration in which it was
+    cancelled, and then the loop complains.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def receive(self, max_bytes: int) -> bytes:
+        """What came, at least one byte; it is read no faster than it is taken."""
+        try:
+            data = await self._reader.read(max_bytes)
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+        if not data:
+            raise anyio.EndOfStream
+        return data
+
+    async def send(self, item: bytes) -> None:
+        """Sends bytes whole."""
+        try:
+            self._writer.write(item)
+            await self._writer.drain()
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def aclose(self) -> None:
+        """Closes it at once, whatever is still to be sent."""
+        self._writer.transport.abort()
+        await asyncio.sleep(0)
+
+
 class Line:
     """One socket of a kernel. What it says is read no faster than it is taken, and no message can be too large."""
 
-    def __init__(self, stream: anyio.abc.ByteStream) -> None:
+    def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
         self._messages = Messages(MAX_MESSAGE_BYTES)
         self._sending = anyio.Lock()
@@ -116,10 +167,10 @@ def check_installed() -> None:
         )
 
 
-async def _patiently(path: str) -> anyio.abc.ByteStream:
+async def _patiently(path: str) -> Socket:
     """Connects to a socket that a kernel is about to make."""
     while True:
         try:
-            return await anyio.connect_unix(path)
+            return Socket(*await asyncio.open_unix_connection(path, limit=_READ_BYTES))
         except OSError:
             await anyio.sleep(_POLL_S)

@@ -175,7 +175,6 @@ class LocalKernel:
 
     Attributes:
         last_used: When a cell last ended, by the monotonic clock.
-        reserve_bytes: See `RESERVE_BYTES`.
     """
 
     def __init__(self, kernels: LocalKernels, session_id: str, workspace: Workspace, sandbox: Sandbox | None) -> None:
@@ -184,7 +183,6 @@ class LocalKernel:
         self._turn = anyio.Lock()
         self._live: LiveKernel | None = None
         self._free_bytes = 0
-        self.reserve_bytes = RESERVE_BYTES
         self._loss = ""
         self._closed = False
         self.last_used = time.monotonic()
@@ -269,7 +267,7 @@ class LocalKernel:
             return f"the workspace holds {held}; delete some"
         free = _free_bytes(self._workspace)
         # A file that was unlinked while it is open stands in no folder.
-        if free < self.reserve_bytes and self._free_bytes - free > MAX_WORKSPACE_BYTES:
+        if free < RESERVE_BYTES and self._free_bytes - free > MAX_WORKSPACE_BYTES:
             return f"the disk is nearly full, {free >> 20} MiB are left"
         return ""
 

@@ -35,6 +35,13 @@ async def main():
 anyio.run(main)
 """
 
+# Killed when bubblewrap has been started, and has not bound itself to its parent's life yet.
+_KILLED_EARLY = """
+import os
+from roles_runtime.kernels.process import KernelProcess
+KernelProcess._watch_inner = lambda self, told: os.kill(os.getpid(), 9)
+"""
+
 
 def _kernel_processes(folder: Path) -> list[psutil.Process]:
     """Processes of kernels whose own folder is there; both walls show it in their command line."""
@@ -103,6 +110,19 @@ async def test_a_closed_kernel_ends_its_running_cell_and_closing_again_changes_n
             await kernel.aclose()
             await kernel.aclose()
     assert outcomes == ["lost"]
+
+
+async def test_what_a_runtime_killed_while_a_kernel_starts_leaves_is_tidied_up(temporary: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    words = [sys.executable, "-c", _KILLED_EARLY + _RUNTIME, str(tmp_path), "walled"]
+    for _ in range(6):
+        done = await anyio.run_process(words, env=environment, check=False)
+        assert done.returncode == -signal.SIGKILL
+    async with LocalKernels(spare=False) as kernels:
+        await kernels.open("s", Workspace(tmp_path / "s")).execute("1")
+    with anyio.fail_after(20):
+        while _kernel_processes(temporary):
+            await anyio.sleep(0.05)
 
 
 @pytest.mark.parametrize("wall", ["walled", "plain"])

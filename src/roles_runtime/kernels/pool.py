@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -192,9 +193,20 @@ def _remove_abandoned(lock: Path) -> None:
         try:
             if os.fstat(descriptor).st_uid == os.geteuid():
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _end_stranded(lock.parent)
                 _remove(lock.parent)
         finally:
             os.close(descriptor)
+
+
+def _end_stranded(base: Path) -> None:
+    """Bubblewrap waits for ever where its other half was ended, with the runtime, while it was starting."""
+    within = f"{base}/".encode()
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = line.read_bytes().split(b"\0")
+            if os.path.basename(words[0]) == b"bwrap" and any(word.startswith(within) for word in words):
+                os.kill(int(line.parent.name), signal.SIGKILL)
 
 
 def _remove(base: Path) -> None:

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import resource
+import select
 import site
 import sys
 
@@ -56,10 +57,22 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
+def check_company() -> None:
+    """Ends where the runtime is gone: killed in the instant before the wall was bound to it, it can end nobody.
+
+    The runtime alone reads what is written to stderr here.
+    """
+    reader = select.poll()
+    reader.register(sys.stderr.fileno(), 0)
+    if any(state & select.POLLERR for _, state in reader.poll(0)):
+        os._exit(1)
+
+
 def main() -> None:
     """Reads its settings, gives up its rights, becomes a kernel."""
     with open(sys.argv[1], encoding="utf-8") as file:
         settings = json.load(file)
+    check_company()
     if settings["parent"]:
         die_with(settings["parent"])
     yield_memory()

@@ -14,7 +14,7 @@ class Parrot:
     writes_code = True  # whether code that it writes is an LLM's, which never runs outside a sandbox unasked
 
     async def stream(self, request: LLMRequest) -> AsyncGenerator[TextChunk | Finish, None]:
-        said = request.messages[-1].content.strip().splitlines()[-1]
+        said = request.messages[-1].text.strip().splitlines()[-1]
         for word in said.split():
             yield TextChunk(word + " ")
         yield Finish()

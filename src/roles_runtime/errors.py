@@ -58,19 +58,96 @@ class InvalidResponseError(RolesError):
 # --- models ----------------------------------------------------------------------------------------------
 
 
-class ModelError(RolesError):
-    """A model could not answer; the round in which it was asked fails with this line."""
+class MessageError(RolesError, ValueError):
+    """A message can not be told to a model, or its class can not be part of the family."""
 
-    def __init__(self, model: str, problem: str) -> None:
-        self.model, self.problem = model, problem
+
+class ModelError(RolesError):
+    """A model could not answer; the round in which it was asked fails with this line.
+
+    Attributes:
+        transient: Whether the same call may well succeed a little later.
+        retry_after_s: How long the provider asked to wait, in seconds; None where it did not say.
+    """
+
+    transient = False
+
+    def __init__(self, model: str, problem: str, *, retry_after_s: float | None = None) -> None:
+        self.model, self.problem, self.retry_after_s = model, problem, retry_after_s
         super().__init__(f"Model {model}: {problem}")
 
 
-class StreamIncompleteError(ModelError):
+class ModelUnavailableError(ModelError):
+    """The provider is down, overloaded or out of reach."""
+
+    transient = True
+
+
+class ModelRateLimitError(ModelUnavailableError):
+    """The provider takes no more requests for now."""
+
+
+class ModelTimeoutError(ModelUnavailableError):
+    """The provider kept us waiting beyond a bound."""
+
+
+class ModelExhaustedError(ModelUnavailableError):
+    """All that may be tried was tried: a model was asked again in vain, or no model of several could answer.
+
+    Attributes:
+        failures: The last error of each model that was asked.
+    """
+
+    transient = False
+
+    def __init__(
+        self, model: str, problem: str, failures: Sequence[ModelError], *, retry_after_s: float | None = None
+    ) -> None:
+        self.failures = tuple(failures)
+        super().__init__(model, problem, retry_after_s=retry_after_s)
+
+
+class ModelCircuitOpenError(ModelUnavailableError):
+    """A model was not asked, since it failed again and again and is left alone for a while."""
+
+
+class StreamIncompleteError(ModelUnavailableError):
     """A model's stream ended without its terminal signal, so that its text can not be trusted."""
 
-    def __init__(self, model: str) -> None:
-        super().__init__(model, "the stream ended before the model said that it was done.")
+    def __init__(self, model: str, problem: str = "the stream ended before the model said that it was done.") -> None:
+        super().__init__(model, problem)
+
+
+class StreamMalformedError(ModelUnavailableError):
+    """A provider answered with what is not its own format."""
+
+
+class ModelKeyError(ModelError):
+    """A key is missing, or the provider refuses it."""
+
+
+class ModelQuotaError(ModelError):
+    """What was paid for is used up; waiting a little does not help."""
+
+
+class ModelRefusedError(ModelError):
+    """The provider refuses the request itself: it would refuse it again."""
+
+
+class ContextWindowError(ModelRefusedError):
+    """The prompt is longer than the model's window."""
+
+
+class WireError(ModelError):
+    """A request was not sent, since the provider would refuse or misread it; this is a fault of its adapter.
+
+    Attributes:
+        path: Where in the request: ``messages[3].content[0]``.
+    """
+
+    def __init__(self, model: str, path: str, problem: str) -> None:
+        self.path = path
+        super().__init__(model, f"the request was not sent: {path}: {problem}")
 
 
 # --- tools -----------------------------------------------------------------------------------------------
@@ -82,6 +159,14 @@ class ToolDefinitionError(RolesError, TypeError):
 
 class ToolFailedError(RolesError):
     """Raised by a tool to tell the model what went wrong: it becomes an error result, never the turn's end."""
+
+
+class ToolSourceError(RolesError):
+    """Tools of another process can not be had: their server does not start, or is not what it was said to be."""
+
+    def __init__(self, source: str, problem: str) -> None:
+        self.source, self.problem = source, problem
+        super().__init__(f"{source}: {problem}")
 
 
 # --- kernels and files -----------------------------------------------------------------------------------
@@ -164,6 +249,10 @@ class TeamError(RolesError, ValueError):
 
 class SessionBusyError(RolesError):
     """A session is owned by another process, or has too many questions waiting."""
+
+
+class RuntimeReopenedError(RolesError):
+    """A runtime was opened a second time."""
 
 
 class SessionClosedError(RolesError):

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,10 @@ class House:
         """Runs it in this process."""
         return CliRunner().invoke(app, list(words), input=stdin, catch_exceptions=False)
 
-    def run(self, *words: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs it in a process of its own, to its end."""
+    def run(
+        self, *words: str, stdin: str = "", first: Callable[[], None] | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs it in a process of its own, to its end; that process calls ``first`` before it begins."""
         return subprocess.run(
             command(*words),
             input=stdin,
@@ -130,6 +133,7 @@ class House:
             cwd=self.folder,
             env={**self.environment, **environment},
             check=False,
+            preexec_fn=first,
         )
 
     def wait_for_session(self) -> str:

@@ -16,9 +16,11 @@ def test_each_line_says_ok_where_all_is_well(house: House) -> None:
     done = house.here("doctor", "--team", house.team(ECHO + '[kernel]\ntype = "scripted"\n'))
 
     found = findings(done.stdout)
-    assert list(found) == ["python", "team", "folder", "store", "sandbox", "kernel"]
+    assert list(found) == ["python", "team", "more", "folder", "store", "writing", "sandbox", "kernel"]
     assert found["team"] == ("ok", "Echo; Echo leads.")
     assert found["store"] == ("ok", f"sqlite:///{house.data}/roles.db, 0 sessions.")
+    assert found["writing"] == ("ok", "the store takes entries.")
+    assert [path.name for path in house.data.iterdir()] == ["roles.db"]
     # A scripted kernel computes nothing, and the doctor notices that.
     assert found["kernel"] == ("FAIL", "1 + 1 went wrong: ok")
     assert done.exit_code == 1

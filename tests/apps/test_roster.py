@@ -9,6 +9,8 @@ from roles_runtime.apps.config import read_config
 from roles_runtime.apps.roster import make_team
 from roles_runtime.errors import ConfigError
 from roles_runtime.runtime.team import Team
+from roles_runtime.tools.mcp import McpServer
+from roles_runtime.tools.source import Only
 
 SCRIPTED = 'model = "scripted:answers.json"\n'
 
@@ -131,3 +133,57 @@ def test_a_model_of_the_environment_is_told_as_such(house: House, monkeypatch: p
 
     with pytest.raises(ConfigError, match=r"^environment: ROLES_MODEL: there is no model provider 'nobody'"):
         make_team(read_config())
+
+
+FILES = '[mcp.files]\ncommand = ["files-server", "."]\nallow = ["read_file", "write_file"]\n'
+
+
+def test_a_role_is_handed_what_it_may_call_of_a_server(house: House) -> None:
+    team = made(
+        house,
+        SCRIPTED
+        + FILES
+        + '[mcp.web]\nurl = "https://example.org/mcp"\n'
+        + '[[role]]\ntype = "planner"\n'
+        + '[[role]]\ntype = "model_role"\nname = "Clerk"\nmcp = { files = ["read_file"], web = ["*"] }\n',
+    )
+
+    some, everything = team.roles["Clerk"].tools
+    assert isinstance(some, Only)
+    assert (some.source.name, some.names) == ("files", ("read_file",))
+    assert isinstance(everything, McpServer)
+    assert repr(everything) == "McpServer('web')"
+    assert team.roles["Planner"].tools == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[mcp.files]\ncomand = []\n", "mcp.files.comand: there is no such key; did you mean 'command'?"),
+        ('[mcp.files]\nallow = ["a"]\n', "mcp.files: MCP server files: give it either a command="),
+        ('[mcp.files]\ncommand = ["a"]\nurl = "https://x"\n', "give it either a command="),
+        ('[mcp."a b"]\ncommand = ["a"]\n', "can not be an MCP server's name"),
+        (
+            '[mcp.files]\ncommand = ["a"]\nenv_from = ["NO_SUCH_KEY"]\n',
+            "mcp.files: the environment has no 'NO_SUCH_KEY'",
+        ),
+        ('[mcp.files]\ncommand = ["a"]\nenv = { KEY = 5 }\n', "mcp.files.env.KEY: Input should be a valid string."),
+        (FILES + '[[role]]\ntype = "planner"\nmcp = { fils = ["*"] }\n', "did you mean 'files'?"),
+        (FILES + '[[role]]\ntype = "planner"\nmcp = { files = [] }\n', "role[0].mcp.files: name the tools"),
+        (FILES + '[[role]]\ntype = "echo"\nmcp = { files = ["*"] }\n', "role[0].mcp: 'echo' takes no tools"),
+    ],
+)
+def test_a_server_that_can_not_be_is_told_by_its_key(house: House, text: str, told: str) -> None:
+    assert told in refused(house, SCRIPTED + text)
+
+
+def test_a_server_is_given_the_variables_that_its_section_names(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "sk-1")
+    monkeypatch.setenv("OTHER_KEY", "sk-2")
+    text = (
+        '[mcp.files]\ncommand = ["a"]\nenv = { MODE = "x" }\nenv_from = ["SHOP_KEY"]\n'
+        '[mcp.web]\nurl = "https://x"\nheaders_from = { Authorization = "OTHER_KEY" }\n'
+    )
+    settings = read_config(Path(house.team(SCRIPTED + text))).settings.mcp
+    assert settings["files"].whole_env == {"SHOP_KEY": "sk-1", "MODE": "x"}
+    assert settings["web"].whole_headers == {"Authorization": "sk-2"}

@@ -11,12 +11,14 @@ from roles_runtime.llm.message import SystemMessage, TextMessage
 from roles_runtime.llm.model import Chunk, Finish, Model, TextChunk
 from roles_runtime.llm.providers.rules import RulesModel
 from roles_runtime.llm.providers.scripted import ScriptedModel
+from roles_runtime.llm.reliable import ReliableModel
 from roles_runtime.llm.request import LLMRequest
 
 pytestmark = pytest.mark.anyio
 
 MAKERS: dict[str, Callable[[], Model]] = {
     "rules": RulesModel,
+    "reliable": lambda: ReliableModel([ScriptedModel(['{"response": {"message": "There are 42 rows."}}'])]),
     "scripted": lambda: ScriptedModel(['{"response": {"message": "There are 42 rows."}}']),
 }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import os
 from contextlib import aclosing
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from hypothesis import given, settings
@@ -22,13 +23,25 @@ from roles_runtime.stores.store import Store
 
 pytestmark = pytest.mark.anyio
 
-Maker = Callable[[Path], Store]
-"""Makes a store whose journals are its own: in that folder, if it needs one."""
 
-MAKERS = [
-    pytest.param(lambda folder: LocalStore.from_url("local:"), id="local"),
-    pytest.param(lambda folder: SqliteStore.from_url(f"sqlite:///{folder}/roles.db"), id="sqlite"),
-]
+class Maker(Protocol):
+    """Makes a store whose journals are its own: in that folder, if it needs one."""
+
+    def __call__(self, folder: Path, *, read_only: bool = False) -> Store: ...
+
+
+def local(folder: Path, *, read_only: bool = False) -> Store:
+    return LocalStore.from_url("local:", read_only=read_only)
+
+
+def sqlite(folder: Path, *, read_only: bool = False) -> Store:
+    return SqliteStore.from_url(f"sqlite:///{folder}/made/roles.db", read_only=read_only)
+
+
+LASTING = [pytest.param(sqlite, id="sqlite")]
+"""Those whose journals another store object finds in the same folder."""
+
+MAKERS = [pytest.param(local, id="local"), *LASTING]
 
 
 @pytest.fixture(params=MAKERS)
@@ -236,6 +249,49 @@ async def test_a_cancelled_append_is_written_whole(store: Store) -> None:
         await store.append("s", [ended(3)])
 
         assert await journal(store, "s") == [asked(1), ended(2), ended(3)]
+
+
+async def test_a_store_for_reading_alone_is_empty_where_there_is_none_and_makes_nothing(
+    make: Maker, tmp_path: Path
+) -> None:
+    store = make(tmp_path, read_only=True)
+    async with store:
+        assert await store.sessions() == []
+        assert await journal(store, "s") == []
+
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_store_for_reading_alone_takes_no_entries_and_no_claims(make: Maker, tmp_path: Path) -> None:
+    store = make(tmp_path, read_only=True)
+    for call in (store.append("s", [asked(1)]), store.claim("s"), store.release("s"), store.sessions()):
+        with pytest.raises(StoreError, match="not open"):
+            await call
+    async with store:
+        for call in (store.append("s", [asked(1)]), store.append("s", []), store.claim("s")):
+            with pytest.raises(StoreError, match="for reading alone"):
+                await call
+        await store.release("s")
+
+        assert await store.sessions() == []
+
+
+@pytest.mark.parametrize("make_anew", LASTING)
+async def test_a_store_for_reading_alone_reads_what_others_write_before_and_meanwhile(
+    make_anew: Maker, tmp_path: Path
+) -> None:
+    async with make_anew(tmp_path) as before:
+        await before.append("s", [asked(seq) for seq in range(1, 401)])
+    async with make_anew(tmp_path, read_only=True) as reading:
+        assert [entry.seq for entry in await journal(reading, "s", after_seq=100)] == list(range(101, 401))
+        async with make_anew(tmp_path) as meanwhile:
+            await meanwhile.claim("s")
+            await meanwhile.append("s", [asked(401)])
+
+            assert len(await journal(reading, "s")) == 401
+            assert await reading.sessions() == await meanwhile.sessions()
+            assert (await reading.sessions())[0].owner
+        assert [(info.entries, info.owner) for info in await reading.sessions()] == [(401, "")]
 
 
 @pytest.mark.parametrize("url", ["", "x", "local:/somewhere", "sqlite:", "sqlite://", "sqlite:///", "sqlite:///a/"])

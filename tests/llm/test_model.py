@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from roles_runtime.errors import ModelError, PluginNotFoundError
-from roles_runtime.llm.model import Usage, resolve_model
+from roles_runtime.llm.model import Usage
 from roles_runtime.llm.providers.scripted import ScriptedModel
+from roles_runtime.llm.resolving import resolve_model
 
 
 def test_a_model_is_given_back_as_it_is() -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from roles_runtime.errors import ModelError
-from roles_runtime.llm.message import AssistantTextMessage, JsonObject, Message, SystemMessage, TextMessage, ToolCall
-from roles_runtime.llm.model import Finish, ReasoningChunk, TextChunk, ToolCallChunk, Usage, resolve_model
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.message import AssistantTextMessage, Message, SystemMessage, TextMessage
+from roles_runtime.llm.model import Finish, ReasoningChunk, TextChunk, ToolCallChunk, Usage
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.llm.request import LLMRequest
+from roles_runtime.llm.resolving import resolve_model
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,8 @@ from contextlib import aclosing
 import pytest
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
-from roles_runtime.llm.message import SystemMessage, ToolCall
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.message import SystemMessage
 from roles_runtime.llm.model import Finish, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.llm.request import LLMRequest
@@ -31,7 +32,7 @@ async def test_the_message_holds_text_reasoning_and_calls() -> None:
     async with asked(ScriptedModel([script]), REQUEST) as reply:
         assert [piece async for piece in reply.text()] == ["he", "re"]
     message = reply.message("Planner")
-    assert (message.content, message.reasoning, message.tool_calls) == ("here", "let me see", (CALL,))
+    assert (message.content, message.reasoning_content, message.tool_calls) == ("here", "let me see", (CALL,))
     assert (message.creator, reply.reason, reply.usage) == ("Planner", "tool_calls", Usage(7, 5, 1))
 
 

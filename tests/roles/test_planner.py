@@ -9,8 +9,9 @@ import pytest
 
 from roles.stage import Stage, attached, contents
 from roles_runtime.errors import InvalidResponseError, ModelError, ModelMissingError
-from roles_runtime.llm.message import AssistantTextMessage, JsonObject, SystemMessage, TextMessage
+from roles_runtime.llm.message import AssistantTextMessage, SystemMessage, TextMessage
 from roles_runtime.llm.model import Finish, TextChunk
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.scripted import Script, ScriptedModel
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Conversation, Round, RoundState

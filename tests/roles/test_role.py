@@ -8,7 +8,8 @@ import pytest
 
 from roles.stage import Stage, attached, contents
 from roles_runtime.errors import InvalidResponseError, RoleError, ToolDefinitionError
-from roles_runtime.llm.message import AssistantTextMessage, ToolCall, ToolMessage, ToolReturn
+from roles_runtime.llm.calls import ToolCall, ToolReturn
+from roles_runtime.llm.message import AssistantTextMessage, ToolMessage
 from roles_runtime.llm.model import Finish, Model, TextChunk, ToolCallChunk
 from roles_runtime.llm.providers.scripted import Script, ScriptedModel
 from roles_runtime.llm.request import LLMRequest

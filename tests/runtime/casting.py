@@ -25,6 +25,19 @@ from runtime.audit import audit
 QUICK = Limits(turn_timeout_s=30.0, round_timeout_s=60.0, grace_s=0.2)
 
 
+class Marked(str):
+    """A kind of str, as numpy and markupsafe have one."""
+
+    __slots__ = ()
+
+
+class MuteError(Exception):
+    """It can not say what went wrong."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
 class Cast(Role):
     """A role made of a function of its turn."""
 

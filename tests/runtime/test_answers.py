@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import TurnFinished
 from roles_runtime.posts.post import USER, Post
+from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Answer, Turn
 from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
-from runtime.casting import Cast, cast, echo, events_of, relay, running, says
+from runtime.casting import Cast, Marked, cast, echo, events_of, relay, running, says
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +47,11 @@ async def ask_bad_then_good(runtime: Runtime) -> Round:
 
 def with_text(turn: Turn, text: Any) -> Post:
     return Post("post-x", text, "Planner", USER, [])
+
+
+def shared(content: str, type: Any = "plan") -> Attachment:
+    entry = SharedMemoryEntry.create(type, "round", content)
+    return Attachment.create(AttachmentType.shared_memory_entry, "", extra=entry)
 
 
 def with_attachment(turn: Turn, attachment: Any) -> Post:
@@ -88,10 +95,34 @@ def with_attachment(turn: Turn, attachment: Any) -> Post:
         (lambda turn: with_attachment(turn, Attachment("a", "thought", ["x"])), "attachment"),  # type: ignore[arg-type]
         (lambda turn: with_attachment(turn, Attachment("a", None, "x")), "attachment"),  # type: ignore[arg-type]
         (lambda turn: with_attachment(turn, Attachment(None, "thought", "x")), "attachment"),  # type: ignore[arg-type]
+        (lambda turn: with_text(turn, "half \ud800"), "message holds half a surrogate pair"),
+        (lambda turn: with_text(turn, Marked("x")), "message is of type Marked and no plain str"),
+        (lambda turn: [turn.answer("half \ud800", "Echo"), turn.answer("x", "Other")], "surrogate"),
+        (lambda turn: turn.answer("x", "Echo\udcff"), "send_to holds half a surrogate pair"),
+        (lambda turn: Post("post-\ud800", "x", "Planner", USER, []), "id holds half"),
+        (lambda turn: Post(Marked("post-x"), "x", "Planner", USER, []), "id is of type Marked"),
+        (lambda turn: with_attachment(turn, Attachment("a", "thought", "\ud83d")), "content holds half"),
+        (lambda turn: with_attachment(turn, Attachment("a", "thought", Marked("x"))), "content is of type Marked"),
+        (lambda turn: with_attachment(turn, Attachment("a\ud800", "thought", "x")), "id holds half"),
+        (lambda turn: with_attachment(turn, Attachment("a", "odd\ud800", "x")), "type holds half"),
+        (lambda turn: with_attachment(turn, Attachment("a", Marked("thought"), "x")), "type is of type Marked"),
+        (lambda turn: with_attachment(turn, Attachment("a", "thought", "x", {"a": ["\ud800"]})), "neither JSON"),
+        (lambda turn: with_attachment(turn, Attachment("a", "thought", "x", {"\ud800": 1})), "neither JSON"),
+        (lambda turn: with_attachment(turn, Attachment("a", "thought", "x", Marked("x"))), "neither JSON"),
+        (lambda turn: with_attachment(turn, shared("\ud800")), "nor a shared entry"),
+        (lambda turn: with_attachment(turn, shared(Marked("x"))), "nor a shared entry"),
+        (lambda turn: with_attachment(turn, shared("x", "no such type")), "nor a shared entry"),
+        (lambda turn: Post(turn.post.id, "x", "Planner", "Echo", [Attachment("a", "odd", 1)]), "content"),  # type: ignore[arg-type]
+        (lambda turn: [Post("one", "x", "Planner", "Echo", []), Post("one", "x", "Planner", "Other", [])], "'one'"),
+        (lambda turn: [Post(turn.post.id, "x", "Planner", "Echo", []), turn.answer("x", "Other")], "another one"),
     ],
 )
-async def test_a_wrong_answer_fails_the_round_with_a_clear_reason(wrong: Any, words: str) -> None:
-    async with running(misbehaving(wrong), echo(), echo("Other")) as runtime:
+@pytest.mark.parametrize("kept", ["in memory", "on disk"])
+async def test_a_wrong_answer_fails_the_round_with_a_clear_reason(
+    wrong: Any, words: str, kept: str, tmp_path: Path
+) -> None:
+    store = SqliteStore(tmp_path / "roles.db") if kept == "on disk" else None
+    async with running(misbehaving(wrong), echo(), echo("Other"), store=store) as runtime:
         bad = await ask_bad_then_good(runtime)
         turns = [event for event in await events_of(runtime, "s") if isinstance(event, TurnFinished)]
     assert (bad.state, bad.reason) == (RoundState.failed, "role_error")
@@ -102,20 +133,43 @@ async def test_a_wrong_answer_fails_the_round_with_a_clear_reason(wrong: Any, wo
     assert (turns[0].outcome, bool(turns[0].problem)) == ("error", True)
 
 
-class Stop(BaseException):
-    """What some libraries raise past every `except Exception`."""
+class Addresses(StrEnum):
+    """Names, as a team may write them down."""
+
+    planner = "Planner"
+    user = USER
+    nobody = "Nobody"
 
 
-@pytest.mark.parametrize("error", [ValueError("no such column"), Stop("stop"), ExceptionGroup("two", [OSError("a")])])
-async def test_a_role_that_raises_fails_its_round_and_the_session_goes_on(error: BaseException) -> None:
+async def test_names_out_of_an_enum_are_names_and_are_kept_as_plain_ones(tmp_path: Path) -> None:
+    lines = iter([Addresses.nobody, Addresses.user])
+
+    @cast("Planner")
+    async def planner(turn: Turn) -> Answer:
+        return Post.create("done", Addresses.planner, next(lines))
+
+    async with running(planner, store=SqliteStore(tmp_path / "roles.db")) as runtime:
+        session = await runtime.session("s")
+        round_ = await session.ask("hey")
+        assert round_.state is RoundState.finished, round_.detail
+        assert all(type(name) is str for post in round_.post_list for name in (post.send_from, post.send_to))
+        assert (await runtime.read("s")).rounds == list(session.rounds)
+
+
+async def test_text_of_every_script_is_delivered_as_it_is(tmp_path: Path) -> None:
+    text = "Grüße, 世界 \U0001f600"
+
     def act(turn: Turn) -> Answer:
-        raise error
+        post = turn.answer(text, USER)
+        post.add_attachment(Attachment.create(AttachmentType.thought, text, extra={text: [text]}))
+        post.add_attachment(shared(text))
+        return post
 
-    async with running(misbehaving(act)) as runtime:
-        bad = await ask_bad_then_good(runtime)
-    assert (bad.state, bad.reason) == (RoundState.failed, "role_error")
-    assert "Planner" in bad.detail
-    assert type(error).__name__ in bad.detail
+    async with running(misbehaving(act), store=SqliteStore(tmp_path / "roles.db")) as runtime:
+        round_ = await ask_bad_then_good(runtime)
+        assert round_.reply is not None, round_.detail
+        assert (await runtime.read("s")).rounds[0].reply == round_.reply
+    assert round_.reply.message == text
 
 
 async def test_a_store_error_of_a_roles_own_is_its_failure_and_not_the_runtimes() -> None:
@@ -252,6 +306,19 @@ async def test_a_post_returned_a_second_time_is_refused() -> None:
         round_ = await (await runtime.session()).ask("hey")
     assert (round_.state, round_.reason) == (RoundState.failed, "role_error")
     assert len(round_.post_list) == 2
+
+
+async def test_an_id_that_an_earlier_post_of_the_round_has_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    @cast("Planner")
+    async def planner(turn: Turn) -> Answer:
+        return Post("made-by-hand", turn.post.message, "Planner", "Planner", [])
+
+    async with running(planner, store=SqliteStore(tmp_path / "roles.db")) as runtime:
+        session = await runtime.session("s")
+        round_ = await session.ask("hey")
+        assert (round_.state, round_.reason) == (RoundState.failed, "role_error")
+        assert "'made-by-hand', which another one of this round has" in round_.detail
+        assert (await runtime.read("s")).rounds == list(session.rounds)
 
 
 async def test_an_extra_that_is_no_json_is_refused_and_the_journal_stays_readable(tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ from roles_runtime.kernels.scripted import ScriptedKernel, ScriptedKernels
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.posts.attachment import AttachmentType
-from roles_runtime.posts.conversation import ArtifactRef, RoundState
+from roles_runtime.posts.conversation import ArtifactRef, Round, RoundState
 from roles_runtime.posts.event import CellDone, CellStarted, PostSent, RoundOpened
 from roles_runtime.posts.post import USER
-from roles_runtime.posts.shared import FileProfile, FileProfiles
+from roles_runtime.posts.shared import FileProfile, FileProfiles, SharedMemoryEntry
 from roles_runtime.roles.turn import Answer, Turn
+from roles_runtime.stores.local import LocalStore
 from runtime.casting import Cast, Gate, cast, events_of, folded, running
 
 pytestmark = pytest.mark.anyio
@@ -236,6 +237,105 @@ async def test_cancelling_while_files_are_profiled_opens_and_closes_the_round(tm
             await session.cancel()
             assert (await asked).state is not RoundState.created
         assert (await folded(runtime, "s")).conversation.rounds == list(session.rounds)
+
+
+def profiled(*names: str) -> Execution:
+    profiles = FileProfiles(tuple(FileProfile(name, 8, "csv", rows=1) for name in names))
+    return Execution("", "", True, stdout=(f"file profiles: {profiles.to_json()}\n",))
+
+
+class Stuck(ScriptedKernels):
+    """Its cells wait for ever."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Gate()
+
+    def open(self, session_id: str, workspace: Workspace, *, sandbox: bool = True) -> ScriptedKernel:
+        return StuckKernel(self.gate)
+
+
+class StuckKernel(ScriptedKernel):
+    def __init__(self, gate: Gate) -> None:
+        super().__init__((), {})
+        self._gate = gate
+
+    async def execute(self, code: str, *, timeout_s: float | None = None, traceparent: str = "") -> Execution:
+        await self._gate.wait()
+        return await super().execute(code, timeout_s=timeout_s, traceparent=traceparent)
+
+
+def profiles_of(round_: Round) -> list[str]:
+    entries = [each.extra for each in round_.post_list[0].get_attachment(AttachmentType.shared_memory_entry)]
+    return [
+        profile.name
+        for entry in entries
+        if isinstance(entry, SharedMemoryEntry)
+        for profile in FileProfiles.from_json(entry.content).files
+    ]
+
+
+async def test_a_profile_that_was_interrupted_is_made_with_the_next_question(tmp_path: Path) -> None:
+    source = tmp_path / "a" / "b.csv"
+    await asyncio.to_thread(write, source)
+    kernels = ScriptedKernels([KernelLostError("it died"), profiled("b.csv")])
+    async with running(coding(), kernels=kernels, data_dir=tmp_path) as runtime:
+        session = await runtime.session("s")
+        assert (await session.ask("q", files=[source])).reason == "role_error"
+        assert profiles_of(await session.ask("again")) == ["b.csv"]
+        assert profiles_of(await session.ask("and again")) == [], "once"
+        assert (await folded(runtime, "s")).conversation.rounds == list(session.rounds)
+
+
+async def test_a_profile_that_was_cancelled_is_made_by_the_runtime_that_goes_on(tmp_path: Path) -> None:
+    source = tmp_path / "a" / "b.csv"
+    await asyncio.to_thread(write, source)
+    store, stuck = LocalStore(), Stuck()
+    async with running(coding(), store=store, kernels=stuck, data_dir=tmp_path) as runtime:
+        session = await runtime.session("s")
+        asked = asyncio.create_task(session.ask("q", files=[source]))
+        await stuck.gate.reached.wait()
+        await session.cancel()
+        assert (await asked).reason == "cancelled"
+    kernels = ScriptedKernels([profiled("b.csv")])
+    async with running(coding(), store=store, kernels=kernels, data_dir=tmp_path) as runtime:
+        session = await runtime.session("s")
+        assert profiles_of(await session.ask("again")) == ["b.csv"]
+        assert profiles_of(await session.ask("and again")) == [], "once"
+
+
+async def test_a_file_that_ends_its_kernel_each_time_fails_one_question_and_no_other(tmp_path: Path) -> None:
+    bad, good = tmp_path / "a" / "bad.csv", tmp_path / "b" / "good.csv"
+    await asyncio.to_thread(write, bad)
+    await asyncio.to_thread(write, good)
+    died = KernelLostError("out of memory")
+    async with running(
+        coding(), kernels=ScriptedKernels([died, died, profiled("good.csv")]), data_dir=tmp_path
+    ) as runtime:
+        session = await runtime.session("s")
+        assert "out of memory" in (await session.ask("q", files=[bad])).detail
+        second = await session.ask("q", files=[good])
+        assert second.state is RoundState.finished, second.detail
+        assert profiles_of(second) == ["good.csv"]
+        code = [event.code for event in await events_of(runtime, "s") if isinstance(event, CellStarted)]
+        assert [("bad.csv" in each, "good.csv" in each) for each in code] == [
+            (True, False),
+            (True, False),
+            (False, True),
+        ]
+        await session.ask("q")
+        assert len([event for event in await events_of(runtime, "s") if isinstance(event, CellStarted)]) == 3
+
+
+async def test_a_file_that_is_handed_over_again_is_looked_at_once(tmp_path: Path) -> None:
+    source = tmp_path / "a" / "b.csv"
+    await asyncio.to_thread(write, source)
+    kernels = ScriptedKernels([KernelLostError("it died"), profiled("b.csv")])
+    async with running(coding(), kernels=kernels, data_dir=tmp_path) as runtime:
+        session = await runtime.session("s")
+        await session.ask("q", files=[source])
+        assert profiles_of(await session.ask("q", files=[source])) == ["b.csv"]
+        assert sum(isinstance(event, CellStarted) for event in await events_of(runtime, "s")) == 2
 
 
 # --- with a sandbox or without -------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ async def test_a_stream_tells_what_ask_would_raise() -> None:
                 pass
 
 
-@pytest.mark.parametrize("error", [RuntimeError("handler"), asyncio.CancelledError()])
+@pytest.mark.parametrize("error", [RuntimeError("handler"), asyncio.CancelledError(), SystemExit(3)])
 async def test_an_event_handler_that_raises_harms_nobody(error: BaseException) -> None:
     heard: list[Event] = []
 

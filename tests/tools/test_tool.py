@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
+import msgspec
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from roles_runtime.errors import ToolDefinitionError
+from roles_runtime.posts.event import PassingEvent, StatusChanged
+from roles_runtime.tools.caller import Caller
 from roles_runtime.tools.tool import Tool, tool
+from tools.calling import a_caller
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +83,7 @@ def test_name_and_description_can_be_given() -> None:
 
 
 async def test_arguments_reach_the_function_as_typed_values_with_their_defaults() -> None:
-    result = await plot.call({"column": "sales", "bins": "5", "origin": {"x": 1}})
+    result = await plot.call({"column": "sales", "bins": "5", "origin": {"x": 1}}, a_caller())
     assert result == '{"column":"sales","kind":"line","bins":5,"origin":{"x":1,"y":0}}'
 
 
@@ -90,7 +95,7 @@ async def test_a_result_that_is_no_text_becomes_json(value: object, text: str) -
     def give() -> object:
         return value
 
-    assert await give.call({}) == text
+    assert await give.call({}, a_caller()) == text
 
 
 async def test_a_plain_function_runs_off_the_event_loop() -> None:
@@ -98,7 +103,7 @@ async def test_a_plain_function_runs_off_the_event_loop() -> None:
     def where() -> str:
         return threading.current_thread().name
 
-    assert await where.call({}) != threading.current_thread().name
+    assert await where.call({}, a_caller()) != threading.current_thread().name
 
 
 async def test_methods_and_awkward_parameter_names_work() -> None:
@@ -110,7 +115,7 @@ async def test_methods_and_awkward_parameter_names_work() -> None:
     properties = found.spec.parameters["properties"]
     assert isinstance(properties, dict)
     assert list(properties) == ["schema", "_limit", "copy"]
-    assert await found.call({"schema": "s", "_limit": 4}) == "s 4 False"
+    assert await found.call({"schema": "s", "_limit": 4}, a_caller()) == "s 4 False"
 
 
 async def test_an_object_with_an_async_call_is_awaited() -> None:
@@ -119,7 +124,7 @@ async def test_an_object_with_an_async_call_is_awaited() -> None:
             return f"hello {name}"
 
     greet = tool(Greeter(), name="greet")
-    assert await greet.call({"name": "Ada"}) == "hello Ada"
+    assert await greet.call({"name": "Ada"}, a_caller()) == "hello Ada"
 
 
 def positional_only(value: int, /) -> int:
@@ -145,6 +150,13 @@ def no_schema(value: Callable[[], int]) -> int:
 def no_type(value: threading.Lock) -> None: ...
 
 
+def two_callers(one: Caller, other: Caller) -> None: ...
+
+
+def double(value: int) -> int:
+    return 2 * value
+
+
 def unresolved(value: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 
 
@@ -157,6 +169,7 @@ def unresolved(value: Missing) -> None: ...  # type: ignore[name-defined]  # noq
         (unannotated, "'value' needs a type annotation"),
         (no_schema, "no_schema"),
         (no_type, "no_type"),
+        (two_callers, "one and other are both the Caller"),
         (unresolved, "Missing"),
         (lambda: 1, "<lambda>"),
         (partial(starred, 1), "partial"),
@@ -165,6 +178,62 @@ def unresolved(value: Missing) -> None: ...  # type: ignore[name-defined]  # noq
 def test_what_can_not_be_a_tool_is_refused_with_its_reason(function: Callable[..., object], told: str) -> None:
     with pytest.raises(ToolDefinitionError, match=told):
         tool(function)
+
+
+async def test_a_parameter_of_type_caller_is_filled_in_and_no_model_hears_of_it() -> None:
+    @tool
+    async def whose(count: int, caller: Caller, *, word: str = "calls") -> str:
+        """Tells who calls."""
+        return f"{caller.role} {word} {count} by {caller.call_id} in {caller.session_id}/{caller.round_id}"
+
+    assert list(cast("dict[str, object]", whose.spec.parameters["properties"])) == ["count", "word"]
+    assert whose.accepts is not None
+    with pytest.raises(ValidationError):
+        whose.accepts.model_validate({"count": 1, "caller": "me"})
+    assert await whose.call({"count": 2}, a_caller("c-7")) == "Tester calls 2 by c-7 in session/round"
+
+
+async def test_a_plain_function_shows_what_it_is_busy_with_in_the_event_loops_own_thread() -> None:
+    shown: list[PassingEvent] = []
+    threads: list[str] = []
+
+    def keep(event: PassingEvent) -> None:
+        shown.append(event)
+        threads.append(threading.current_thread().name)
+
+    @tool
+    def work(caller: Caller) -> str:
+        caller.status("reading page 1")
+        return threading.current_thread().name
+
+    caller = msgspec.structs.replace(a_caller(), emit=keep)
+    assert await work.call({}, caller) != threading.current_thread().name
+    assert shown == [StatusChanged("round", "Tester", "reading page 1")]
+    assert threads == [threading.current_thread().name]
+
+
+async def test_a_plain_function_round_an_async_one_is_awaited() -> None:
+    async def inner(word: str) -> str:
+        return word.upper()
+
+    def outer(word: str) -> Awaitable[str]:
+        return inner(word)
+
+    assert await tool(outer).call({"word": "ha"}, a_caller()) == "HA"
+
+
+def test_time_limit_and_exclusiveness_can_be_given() -> None:
+    @tool(timeout_s=2.5, exclusive=True)
+    def write() -> None: ...
+
+    assert (write.timeout_s, write.exclusive) == (2.5, True)
+    assert (plot.timeout_s, plot.exclusive) == (60.0, False)
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, math.nan, math.inf])
+def test_a_time_limit_that_is_none_is_refused(timeout_s: float) -> None:
+    with pytest.raises(ToolDefinitionError, match="seconds above 0"):
+        tool(timeout_s=timeout_s)(double)
 
 
 def test_a_second_tool_of_a_name_is_refused() -> None:

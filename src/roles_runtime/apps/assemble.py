@@ -42,19 +42,19 @@ def make_runtime(config: Config, *, unsafe_no_sandbox: bool = False) -> Runtime:
     )
 
 
-def make_store(config: Config) -> Store:
-    """The store of the configuration, not opened yet.
+def make_store(config: Config, *, read_only: bool = False) -> Store:
+    """The store of the configuration, not opened yet. See `Store.from_url`.
 
     Raises:
         ConfigError: it names no store.
         WorkspaceError: the data folder, where it stands, can not be made.
     """
     url = config.store
-    if config.settings.store is None:
+    if config.settings.store is None and not read_only:
         make_data_dir(config)
     try:
         maker = cast("type[Store]", load("store", url.partition(":")[0]))
-        return maker.from_url(url)
+        return maker.from_url(url, read_only=read_only)
     except PluginNotFoundError as error:
         problem = f"there is no store {error.name!r}; {suggestion(error.name, error.known)}"
         raise config.wrong(("store",), problem) from error

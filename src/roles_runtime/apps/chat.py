@@ -197,8 +197,15 @@ class Chat:
             "sandbox": walls[session.sandbox] if ground.kernels is not None else "no code runs",
             "files": str(session.workspace.files),
         }
+        troubled = {
+            each.model: each for seat in ground.seats.values() for each in seat.circuits if each.state != "closed"
+        }
+        for state in troubled.values():
+            facts[f"! {state.model}"] = (
+                f"is left alone for another {state.left_s:.0f} s after {state.failures} failures: {state.problem}"
+            )
         for name, value in facts.items():
-            print(f"  {name:<10}{one_line(value)}")
+            print(f"  {one_line(name):<10}{one_line(value)}")
 
     async def _clear(self, _: str) -> None:
         if sys.stdout.isatty():

@@ -19,12 +19,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 import structlog
 from platformdirs import user_data_path
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -34,6 +34,15 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from roles_runtime.apps.sections import (
+    KernelSettings,
+    McpSettings,
+    ModelNames,
+    ProviderSettings,
+    RoleSettings,
+    Section,
+    TelemetrySettings,
+)
 from roles_runtime.errors import ConfigError
 from roles_runtime.runtime.limits import Limits
 
@@ -51,96 +60,36 @@ Key: TypeAlias = tuple[str | int, ...]
 """Where a setting stands: ``("role", 1, "model")``."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RoleSettings(BaseModel):
-    """A ``[[role]]``. Keys beyond these are options of its type.
-
-    Attributes:
-        type: An installed kind of role: ``planner``, ``code_interpreter``, ``echo``, ``model_role``, or yours.
-        name: Its address; the type's own where left out.
-        model: ``provider:model``; the team's where left out.
-        intro: What the leader is told about it.
-        instructions: What its model is told, beside its prompt.
-        tools, middleware: Names of installed ones.
-        examples: A folder of conversations in YAML.
-    """
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    type: str
-    name: str | None = None
-    model: str | None = None
-    intro: str | None = None
-    instructions: str | None = None
-    tools: list[str] = []
-    middleware: list[str] = []
-    examples: str | None = None
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """The keys beyond those of every role."""
-        return self.__pydantic_extra__ or {}
-
-
-class KernelSettings(_Section):
-    """``[kernel]``. Nothing here can switch the sandbox off.
-
-    Attributes:
-        type: An installed kind, or ``none`` for a team that runs no code.
-        idle_s: How long a kernel that runs nothing is kept; the kind's own where left out.
-        max_live: How many run at most; the kind's own where left out.
-    """
-
-    type: str = "local"
-    idle_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    max_live: int | None = Field(default=None, ge=1)
-
-    @property
-    def options(self) -> dict[str, float | int]:
-        """What its maker is told beside."""
-        given = {"idle_s": self.idle_s, "max_live": self.max_live}
-        return {name: value for name, value in given.items() if value is not None}
-
-
-class TelemetrySettings(_Section):
-    """``[telemetry]``.
-
-    Attributes:
-        log: What is logged on stderr, at least.
-    """
-
-    log: Literal["debug", "info", "warning", "error"] = "warning"
-
-
 # The bounds are said once, by the runtime; what they may be is checked there too.
 _LIMITS: dict[str, Any] = {field.name: (field.type | None, None) for field in msgspec.structs.fields(Limits)}
-LimitSettings = create_model("LimitSettings", __base__=_Section, **_LIMITS)
+LimitSettings = create_model("LimitSettings", __base__=Section, **_LIMITS)
 
 
-class Settings(_Section):
+class Settings(Section):
     """All that can be configured; the keys of a team file.
 
     Attributes:
         role: The roster; a Planner and a CodeInterpreter where left out.
         leader: Name of the role whose Post to User closes the round; the first one where left out.
-        model: ``provider:model`` of roles that name none.
+        model: ``provider:model`` of roles that name none, or a list of these to fall back on.
+        provider: How providers are reached, by the name before a model's colon.
         middleware: Names of installed ones, round every turn, the first outermost.
         store: URL of the store; a SQLite file in the data folder where left out.
         data_dir: Where sessions keep their files; the user's data folder where left out.
         limits: See `roles_runtime.runtime.limits.Limits`.
+        mcp: Servers of the Model Context Protocol by name; a role says by its own ``mcp`` what it may call of them.
         kernel, telemetry: Sections.
     """
 
-    role: list[RoleSettings] = []
+    role: list[RoleSettings] = Field(default_factory=list)
     leader: str | None = None
-    model: str = DEFAULT_MODEL
-    middleware: list[str] = []
+    model: ModelNames = DEFAULT_MODEL
+    provider: dict[str, ProviderSettings] = Field(default_factory=dict)
+    middleware: list[str] = Field(default_factory=list)
     store: str | None = None
     data_dir: str | None = None
     limits: LimitSettings = LimitSettings()  # type: ignore[valid-type]
+    mcp: dict[str, McpSettings] = Field(default_factory=dict)
     kernel: KernelSettings = KernelSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
 
@@ -188,6 +137,13 @@ class Config:
     def store(self) -> str:
         """URL of the store."""
         return self.settings.store or f"sqlite:///{self.data_dir.absolute() / 'roles.db'}"
+
+    @property
+    def providers(self) -> frozenset[str]:
+        """The names before the colon of all models that are named."""
+        named = [self.settings.model, *(role.model for role in self.settings.role if role.model is not None)]
+        models = [name for each in named for name in ([each] if isinstance(each, str) else each)]
+        return frozenset(name.partition(":")[0] for name in models)
 
     @property
     def limits(self) -> Limits:
@@ -324,14 +280,17 @@ def _first(error: ValidationError, layers: Sequence[tuple[str, Mapping[str, obje
         case "missing":
             return _wrong(layers, key[:-1], f"it needs a {key[-1]!r}.")
     # Where a value is a list or a section, the text of pydantic says what it must be; it ends without a full stop.
-    return _wrong(layers, key, f"{found['msg']}, not {found['input']!r:.60}.")
+    # A server's section may hold keys.
+    given = "" if key[:1] == ("mcp",) else f", not {found['input']!r:.60}"
+    return _wrong(layers, key, f"{found['msg']}{given}.")
 
 
 def _known_at(key: Key) -> list[str]:
-    section: type[BaseModel] = Settings
+    section: Any = Settings
     for part in key[:-1]:
-        section = cast("type[BaseModel]", section.model_fields[str(part)].annotation)
-    return list(section.model_fields)
+        # A section whose keys are the user's own names is a dict of sections.
+        section = get_args(section)[1] if get_origin(section) is dict else section.model_fields[str(part)].annotation
+    return list(cast("type[BaseModel]", section).model_fields)
 
 
 def _tell_unknown_variables() -> None:

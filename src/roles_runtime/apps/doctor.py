@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import secrets
 import stat
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
 
 from roles_runtime.apps.assemble import make_data_dir, make_kernels, make_store
+from roles_runtime.apps.probing import Finding, model_findings, provider_finding
 from roles_runtime.apps.roster import make_team
 from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
     from roles_runtime.apps.config import Config
 
 CELL_TIMEOUT_S = 60.0
-
-Finding: TypeAlias = tuple[bool, str, str]
-"""Whether it is well, what it is about, and what there is or how to mend it."""
 
 
 async def examine(config: Config) -> int:
@@ -39,9 +38,13 @@ async def examine(config: Config) -> int:
 
 async def _findings(config: Config) -> AsyncIterator[Finding]:
     yield True, "python", f"{sys.version.split()[0]} at {sys.executable}"
-    yield _team(config)
+    async for finding in _team(config):
+        yield finding
     yield _folder(config)
-    yield await _store(config)
+    store = await _store(config)
+    yield store
+    if store[0]:
+        yield await _writing(config)
     try:
         kernels = make_kernels(config)
     except RolesError as error:
@@ -54,12 +57,17 @@ async def _findings(config: Config) -> AsyncIterator[Finding]:
     yield await _kernel(kernels)
 
 
-def _team(config: Config) -> Finding:
+async def _team(config: Config) -> AsyncIterator[Finding]:
+    """The team, and the models that it thinks with."""
     try:
         team = make_team(config)
     except RolesError as error:
-        return False, "team", str(error)
-    return True, "team", f"{', '.join(team.roles)}; {team.leader.name} leads."
+        yield False, "team", str(error)
+        return
+    yield True, "team", f"{', '.join(team.roles)}; {team.leader.name} leads."
+    async for finding in model_findings(team.roles.values()):
+        yield finding
+    yield provider_finding(config.providers)
 
 
 def _folder(config: Config) -> Finding:
@@ -75,11 +83,21 @@ def _folder(config: Config) -> Finding:
 
 async def _store(config: Config) -> Finding:
     try:
-        async with make_store(config) as store:
+        async with make_store(config, read_only=True) as store:
             count = len(await store.sessions())
     except RolesError as error:
         return False, "store", str(error)
     return True, "store", f"{config.store}, {count} sessions."
+
+
+async def _writing(config: Config) -> Finding:
+    try:
+        async with make_store(config) as store:
+            # A claim is written and leaves nothing; its name is new, so that doctors do not meet in it.
+            await store.claim(f"doctor-{secrets.token_hex(8)}")
+    except RolesError as error:
+        return False, "writing", str(error)
+    return True, "writing", "the store takes entries."
 
 
 async def _sandbox(kernels: Kernels) -> Finding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roles_runtime.apps.assemble import make_store
+from roles_runtime.apps.costs import Costs, cost_document, cost_line
 from roles_runtime.apps.plain import print_json, round_lines
 from roles_runtime.apps.shown import round_document
 from roles_runtime.apps.text import one_line
@@ -26,7 +27,7 @@ HEADINGS = ("session", "last written (UTC)", "entries", "first question", "open 
 
 async def list_sessions(config: Config, *, as_json: bool) -> int:
     """Prints all sessions, the one last written to first."""
-    async with make_store(config) as store:
+    async with make_store(config, read_only=True) as store:
         found = await store.sessions()
     if as_json:
         print_json([_document(each) for each in found])
@@ -62,28 +63,38 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
     Raises:
         SessionNotFoundError: there is no such session.
     """
-    async with make_store(config) as store:
-        restored = await read_session(store, session_id)
+    costs = Costs()
+    async with make_store(config, read_only=True) as store:
+        restored = await read_session(store, session_id, costs.take)
     if not restored.seq:
         raise SessionNotFoundError(session_id)
     conversation = restored.conversation
     if svg is not None:
         _draw(conversation, svg)
     elif as_json:
-        rounds: list[Json] = [{**round_document(each)} for each in conversation.rounds]
-        print_json({"session_id": session_id, "rounds": rounds})
+        rounds: list[Json] = [
+            {**round_document(each), "usage": cost_document(costs.of_round(each.id))} for each in conversation.rounds
+        ]
+        print_json({"session_id": session_id, "rounds": rounds, "usage": cost_document(costs.of_all())})
     else:
-        print("\n".join(conversation_lines(conversation)))
+        print("\n".join(conversation_lines(conversation, costs)))
     return 0
 
 
-def conversation_lines(conversation: Conversation) -> Iterator[str]:
-    """All rounds, readable."""
+def conversation_lines(conversation: Conversation, costs: Costs) -> Iterator[str]:
+    """All rounds, readable, each with what it cost, and the sum at the end."""
     for number, each in enumerate(conversation.rounds, 1):
         if number > 1:
             yield ""
         yield f"--- round {number}: {each.state.value} ---"
         yield from round_lines(each)
+        spent = cost_line(costs.of_round(each.id))
+        if spent:
+            yield f"Cost: {spent}."
+    total = cost_line(costs.of_all())
+    if total and len(conversation.rounds) > 1:
+        yield ""
+        yield f"Cost of all rounds: {total}."
 
 
 def _draw(conversation: Conversation, path: Path) -> None:

@@ -9,7 +9,9 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from roles_runtime.apps.config import Config, Key, RoleSettings, suggestion
+from roles_runtime.apps.config import Config, Key, suggestion
+from roles_runtime.apps.sections import ModelNames, RoleSettings
+from roles_runtime.apps.servers import handed, make_servers
 from roles_runtime.errors import (
     DocumentError,
     ModelError,
@@ -18,12 +20,14 @@ from roles_runtime.errors import (
     RolesError,
     TeamError,
 )
-from roles_runtime.llm.model import Model, resolve_model
+from roles_runtime.llm.model import Model
+from roles_runtime.llm.resolving import resolve_model
 from roles_runtime.memory.examples import load_examples
 from roles_runtime.plugins import load
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Middleware
 from roles_runtime.runtime.team import Team
+from roles_runtime.tools.mcp import McpServer
 from roles_runtime.tools.tool import Tool
 
 DEFAULT_ROSTER = (RoleSettings(type="planner"), RoleSettings(type="code_interpreter"))
@@ -43,10 +47,10 @@ def make_team(config: Config, *outermost: Middleware) -> Team:
         ConfigError: it can not be made; the error names the key.
     """
     settings = config.settings
-    models = _Models(config)
+    models, servers = _Models(config), make_servers(config)
     roles: list[Role] = []
     for index, entry in enumerate(settings.role or DEFAULT_ROSTER):
-        role = _make_role(config, index, entry, models)
+        role = _make_role(config, index, entry, models, servers)
         if any(role.name.casefold() == other.name.casefold() for other in roles):
             raise config.wrong(("role", index, "name"), f"two roles are named {role.name!r}; give each its own name.")
         roles.append(role)
@@ -59,16 +63,18 @@ def make_team(config: Config, *outermost: Middleware) -> Team:
 
 
 class _Models:
-    """Each model once, by the name that the user gave it."""
+    """Each model once, by what the user calls it."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._made: dict[str, Model] = {}
+        self._options = {name: each.options(name) for name, each in config.settings.provider.items()}
+        self._made: dict[str | tuple[str, ...], Model] = {}
 
-    def get(self, name: str, key: Key) -> Model:
+    def get(self, given: ModelNames, key: Key) -> Model:
+        name = given if isinstance(given, str) else tuple(given)
         if name not in self._made:
             try:
-                self._made[name] = resolve_model(name)
+                self._made[name] = resolve_model(name, self._options)
             except PluginNotFoundError as error:
                 problem = f"there is no model provider {error.name!r}; {suggestion(error.name, error.known)}"
                 raise self._config.wrong(key, problem) from error
@@ -77,13 +83,19 @@ class _Models:
         return self._made[name]
 
 
-def _make_role(config: Config, index: int, entry: RoleSettings, models: _Models) -> Role:
+def _make_role(
+    config: Config, index: int, entry: RoleSettings, models: _Models, servers: Mapping[str, McpServer]
+) -> Role:
     here: Key = ("role", index)
     maker = _plugin(config, (*here, "type"), "role", entry.type)
     if not (isinstance(maker, type) and issubclass(maker, Role)):
         raise config.wrong((*here, "type"), f"{entry.type!r} is installed, but it is no Role.")
     accepted = {name: each for name, each in inspect.signature(maker).parameters.items() if name != "self"}
     given = _common(config, here, entry, models, accepted)
+    if entry.mcp:
+        if "tools" not in accepted:
+            raise config.wrong((*here, "mcp"), f"{entry.type!r} takes no tools.")
+        given["tools"] = [*given.get("tools", ()), *handed(config, (*here, "mcp"), entry.mcp, servers)]
     given |= _options(config, here, entry, maker, accepted)
     for name, parameter in accepted.items():
         required = parameter.default is parameter.empty and parameter.kind not in (

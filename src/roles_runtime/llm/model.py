@@ -7,10 +7,9 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
-from roles_runtime.errors import ModelError
-from roles_runtime.llm.message import ToolCall
+from roles_runtime.llm.calls import Reasoning, ToolCall
+from roles_runtime.llm.options import ProviderOptions
 from roles_runtime.llm.request import LLMRequest
-from roles_runtime.plugins import load
 
 
 class TextChunk(msgspec.Struct, frozen=True):
@@ -25,6 +24,15 @@ class ReasoningChunk(msgspec.Struct, frozen=True):
     text: str
 
 
+class ReasoningDone(msgspec.Struct, frozen=True):
+    """A piece of reasoning, whole, with all that its provider wants back; what grew before it belongs to it.
+
+    A model whose provider wants nothing back need not send it.
+    """
+
+    reasoning: Reasoning
+
+
 class ToolCallChunk(msgspec.Struct, frozen=True):
     """A tool call, whole."""
 
@@ -32,17 +40,29 @@ class ToolCallChunk(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens of one or more calls."""
+    """Tokens of one or more calls.
+
+    Attributes:
+        input_tokens: Of prompts, cached ones included.
+        output_tokens: Of answers, reasoning included.
+        calls: How many calls; a model's own `Finish` need not say, it is one.
+        cached_tokens: Of the input, those that the provider had at hand and takes less for.
+        reasoning_tokens: Of the output, those that were thought.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.calls + other.calls,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -58,7 +78,13 @@ class Finish(msgspec.Struct, frozen=True):
     usage: Usage = Usage(calls=1)
 
 
-Chunk: TypeAlias = TextChunk | ReasoningChunk | ToolCallChunk | Finish
+class Answering(msgspec.Struct, frozen=True):
+    """Who answers, where a model stands for several and it is not the first: it comes before all that they say."""
+
+    model: str
+
+
+Chunk: TypeAlias = Answering | TextChunk | ReasoningChunk | ReasoningDone | ToolCallChunk | Finish
 
 
 @runtime_checkable
@@ -93,36 +119,29 @@ class Model(Protocol):
 
 
 @runtime_checkable
+class Closable(Protocol):
+    """A Model that holds something open. The runtime closes it when it is closed itself.
+
+    The same object may serve another runtime, before and after: it must open anew what it is asked for next.
+    """
+
+    async def aclose(self) -> None:
+        """Closes what is open."""
+        ...
+
+
+@runtime_checkable
 class Provider(Protocol):
     """What an entry point of ``roles_runtime.providers`` names: a class of models that is made by name."""
 
-    def from_name(self, model: str) -> Model:
+    def from_name(self, model: str, options: ProviderOptions | None = None) -> Model:
         """Makes the model that stands behind the colon of ``provider:model``.
+
+        Args:
+            model: Its name.
+            options: How the provider is reached, where the user said; given only then.
 
         Raises:
             ModelError: there is no such model, or what it needs is missing; it says how to mend it.
         """
         ...
-
-
-def resolve_model(model: Model | str) -> Model:
-    """The model that a user's ``provider:name`` names; a Model is given back as it is.
-
-    Raises:
-        PluginNotFoundError: no such provider is installed.
-        ModelError: the provider has no such model, or lacks what it needs; or what was given is no Model.
-    """
-    if isinstance(model, str):
-        provider, _, name = model.partition(":")
-        maker = load("provider", provider)
-        if not isinstance(maker, Provider):
-            raise ModelError(model, f"the provider {provider!r} has no from_name(model) that makes its models.")
-        return resolve_model(maker.from_name(name))
-    lacking = [each for each in ("name", "writes_code", "stream") if not hasattr(model, each)]
-    if lacking:
-        raise ModelError(
-            type(model).__name__,
-            f"it is no Model, for it lacks {', '.join(lacking)}. A Model has a name, says by writes_code whether code "
-            "that it writes is an LLM's, and has a stream(request) that yields chunks, Finish last.",
-        )
-    return model

@@ -8,8 +8,19 @@ from time import time_ns
 from typing import Literal
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
-from roles_runtime.llm.message import AssistantTextMessage, ToolCall
-from roles_runtime.llm.model import Chunk, Finish, Model, ReasoningChunk, TextChunk, ToolCallChunk, Usage
+from roles_runtime.llm.calls import Reasoning, ToolCall
+from roles_runtime.llm.message import AssistantTextMessage
+from roles_runtime.llm.model import (
+    Answering,
+    Chunk,
+    Finish,
+    Model,
+    ReasoningChunk,
+    ReasoningDone,
+    TextChunk,
+    ToolCallChunk,
+    Usage,
+)
 from roles_runtime.llm.request import LLMRequest
 
 
@@ -17,15 +28,17 @@ class Reply:
     """One answer of a model, while it comes and after.
 
     Attributes:
+        model: The name of who answers.
         started_at: When it was asked for, ``time.time_ns()``.
         finish: The terminal signal; None while it comes, and where its reader had seen enough.
     """
 
     def __init__(self, model: str, chunks: AsyncGenerator[Chunk, None]) -> None:
-        self._model, self._chunks = model, chunks
+        self.model, self._chunks = model, chunks
         self.started_at = time_ns()
         self._text: list[str] = []
-        self._reasoning: list[str] = []
+        self._thinking: list[str] = []
+        self._thoughts: list[Reasoning] = []
         self._calls: list[ToolCall] = []
         self.finish: Finish | None = None
 
@@ -42,17 +55,22 @@ class Reply:
                     self._text.append(text)
                     yield text
                 case ReasoningChunk(text):
-                    self._reasoning.append(text)
+                    self._thinking.append(text)
+                case ReasoningDone(reasoning):
+                    self._thoughts.append(reasoning)
+                    self._thinking.clear()
                 case ToolCallChunk(call):
                     self._calls.append(call)
+                case Answering(model):
+                    self.model = model
                 case Finish():
                     self.finish = chunk
                     return
                 case _:
                     raise ModelError(
-                        self._model, f"its stream yielded a {type(chunk).__name__}, and not a chunk: TextChunk(text) …"
+                        self.model, f"its stream yielded a {type(chunk).__name__}, and not a chunk: TextChunk(text) …"
                     )
-        raise StreamIncompleteError(self._model)
+        raise StreamIncompleteError(self.model)
 
     @property
     def reason(self) -> Literal["stop", "tool_calls", "length", "refusal"]:
@@ -76,8 +94,11 @@ class Reply:
 
     def message(self, creator: str) -> AssistantTextMessage:
         """The whole answer as a message."""
+        thoughts = tuple(self._thoughts)
+        if self._thinking:
+            thoughts += (Reasoning(text="".join(self._thinking)),)
         return AssistantTextMessage(
-            content=self.raw_text, creator=creator, reasoning="".join(self._reasoning), tool_calls=self.tool_calls
+            content=self.raw_text, creator=creator, reasoning=thoughts, tool_calls=self.tool_calls
         )
 
 
@@ -104,5 +125,5 @@ async def answer_text(model: Model, request: LLMRequest) -> str:
     async with asked(model, request) as reply:
         text = "".join([piece async for piece in reply.text()])
     if reply.reason in ("length", "refusal"):
-        raise ModelError(model.name, "its answer was cut off." if reply.reason == "length" else f"it refused: {text}")
+        raise ModelError(reply.model, "its answer was cut off." if reply.reason == "length" else f"it refused: {text}")
     return text

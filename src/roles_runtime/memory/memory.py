@@ -7,7 +7,8 @@ from itertools import islice
 
 import msgspec
 
-from roles_runtime.posts.attachment import AttachmentType
+from roles_runtime.memory.traces import Traces, TurnTrace
+from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Conversation, Round, RoundState
 from roles_runtime.posts.delimiters import remove_all_delimiters, remove_parts
 from roles_runtime.posts.post import Post, RoleName
@@ -34,14 +35,17 @@ class Horizon(msgspec.Struct, frozen=True, gc=False):
 class Memory:
     """An immutable, lazy snapshot. What it hands out are open copies with the same ids; the stored Posts stay."""
 
-    def __init__(self, conversation: Conversation, horizon: Horizon | None = None) -> None:
+    def __init__(
+        self, conversation: Conversation, horizon: Horizon | None = None, traces: Traces | None = None
+    ) -> None:
         """A view of the conversation.
 
         Args:
             conversation: It may grow on; what is beyond the horizon stays unseen.
             horizon: Without one, everything that stands in the conversation whenever it is asked is seen.
+            traces: What the session's turns thought and called, or None.
         """
-        self._conversation, self._horizon = conversation, horizon
+        self._conversation, self._horizon, self._traces = conversation, horizon, traces
 
     def get_role_rounds(self, role: RoleName, include_failure_rounds: bool = False) -> list[Round]:
         """The rounds with the Posts that this role sent or received, each once, in order.
@@ -75,6 +79,18 @@ class Memory:
             copies.append(_copied(each, mine))
         return copies
 
+    def get_attachments(self, role: RoleName, type: str) -> list[Attachment]:
+        """What others sent to this role of that type, in order; the stored ones, to read and not to change."""
+        hidden = frozenset(self._horizon.hidden if self._horizon else ())
+        return [
+            attachment
+            for each, posts in self._rounds()
+            for post in islice(each.post_list, posts)
+            if post.send_to == role != post.send_from and post.id not in hidden
+            for attachment in post.attachment_list
+            if attachment.type == type
+        ]
+
     def get_shared_memory_entries(self, entry_type: SharedType) -> Sequence[SharedMemoryEntry]:
         """What was shared of that type: the latest of each sender and scope, by the time of writing.
 
@@ -91,6 +107,13 @@ class Memory:
                         latest.pop((post.send_from, entry.scope), None)
                         latest[post.send_from, entry.scope] = entry
         return list(latest.values())
+
+    def get_trace(self, role: RoleName, post_id: str) -> TurnTrace | None:
+        """What this role thought, called and got back when it answered that Post; None where it was nothing.
+
+        Ask for your own alone: what another role thought is not yours to see.
+        """
+        return None if self._traces is None else self._traces.of(role, post_id)
 
     def _rounds(self, *, shared: bool = False) -> Iterator[tuple[Round, int | None]]:
         """Each round that is seen, with the number of its Posts that are; None means all."""

@@ -72,6 +72,10 @@ class ModelReplied(_Durable, frozen=True, gc=False):
     Attributes:
         message: The assistant message as JSON (of llm), so that no call is paid twice.
         reason: Why the stream ended, as the model said: ``stop``, ``tool_calls``, ``length``, ``refusal``.
+        input_tokens: Of the prompt, cached ones included.
+        output_tokens: Of the answer, reasoning included.
+        cached_tokens, reasoning_tokens: How many of them were cached, and thought.
+        traced: Whether the message holds thoughts or calls, which its role is shown again in later rounds.
     """
 
     round_id: str
@@ -84,6 +88,9 @@ class ModelReplied(_Durable, frozen=True, gc=False):
     output_tokens: int
     started_at: int
     outcome: Outcome = "ok"
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    traced: bool = False
 
 
 class ToolReturned(_Durable, frozen=True, gc=False):

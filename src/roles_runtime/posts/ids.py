@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+from calendar import timegm
 from collections.abc import Callable, Iterator
-from time import gmtime, strftime, time
+from time import gmtime, strftime, strptime, time
 
 
 class _Minter:
@@ -39,6 +41,7 @@ class _Minter:
         return self._head + next(self._tail)
 
 
+_STAMP = re.compile(r"-\d{8}-\d{6}-")
 _TAILS = tuple(f"{n:02x}" for n in range(256))
 _minter = _Minter()
 # A forked child must not mint its parent's next ids.
@@ -51,3 +54,14 @@ create_id: Callable[[], str] = _minter.mint
 def reload_id() -> str:
     """The bare part (12 hex) of an id given to what was loaded from a document as an example."""
     return secrets.token_hex(6)
+
+
+def time_of(id: str) -> int:
+    """When an id was made, in milliseconds since the epoch, to the second; 0 for what was loaded as an example."""
+    found = _STAMP.search(id)
+    if found is None:
+        return 0
+    try:
+        return timegm(strptime(found[0], "-%Y%m%d-%H%M%S-")) * 1000
+    except ValueError:
+        return 0

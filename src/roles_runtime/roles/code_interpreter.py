@@ -11,8 +11,9 @@ import msgspec
 from roles_runtime.errors import InvalidResponseError, KernelLostError, KernelUnavailableError
 from roles_runtime.kernels.kernel import Execution
 from roles_runtime.kernels.verification import Rules, verify
-from roles_runtime.llm.message import JsonObject, Message
+from roles_runtime.llm.message import Message
 from roles_runtime.llm.model import Model
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.posts.attachment import Attachment, AttachmentType, Json
 from roles_runtime.posts.conversation import Conversation
 from roles_runtime.posts.draft import Draft
@@ -21,10 +22,11 @@ from roles_runtime.posts.translator import PostTranslator, require
 from roles_runtime.roles import coding_prompt, prompt
 from roles_runtime.roles.correction import AGAIN, correction, exhausted, may_correct
 from roles_runtime.roles.outcome import Outcome, fenced, joined, last_line, outcome_of, part, unfenced
+from roles_runtime.roles.recalling import Recalled
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.thinking import Thought
 from roles_runtime.roles.turn import Middleware, Turn
-from roles_runtime.tools.tool import Tool
+from roles_runtime.tools.source import Handed
 
 _FIELDS = ("thought", "reply_type", "reply_content")
 _DESCRIPTIONS = {
@@ -67,8 +69,8 @@ class CodeInterpreter(ModelRole):
         *,
         intro: str = _INTRO,
         instructions: str = "",
-        model: Model | str | None = None,
-        tools: Sequence[Tool] = (),
+        model: Model | str | Sequence[Model | str] | None = None,
+        tools: Sequence[Handed] = (),
         middleware: Sequence[Middleware] = (),
         examples: Sequence[Conversation] = (),
         rules: Rules | None = None,
@@ -80,7 +82,7 @@ class CodeInterpreter(ModelRole):
             name: Its address.
             intro: What the leader is told about it.
             instructions: What its model is told, beside its prompt.
-            model: A Model or ``provider:model``.
+            model: A Model or ``provider:model``, or several: each is asked where those before it can not answer.
             tools: What its model may always call.
             middleware: Round its turns, inside the team's.
             examples: Conversations that stand before the real one in its prompt.
@@ -97,13 +99,14 @@ class CodeInterpreter(ModelRole):
         properties["reply_type"] = {"type": "string", "enum": [*_KINDS], "description": _DESCRIPTIONS["reply_type"]}
         return prompt.response_schema("CodeInterpreter", properties, _FIELDS)
 
-    def compose(self, turn: Turn, now: datetime) -> tuple[Message, ...]:
+    def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: instructions, examples, and the tasks with the code written for them."""
         rules = "" if self.rules is None else "".join(f"- {line}\n" for line in self.rules.lines())
         text = prompt.fill(prompt.template("code_interpreter"), **self.common_values(turn, now), rules=rules)
         told = coding_prompt.conversation(
             turn.memory.get_role_rounds(self.name),
             self.name,
+            recalled,
             context=prompt.plans_text(turn.memory),
             requirements=prompt.template("code_requirements"),
         )

@@ -6,8 +6,9 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 
 from roles_runtime.errors import InvalidResponseError
-from roles_runtime.llm.message import JsonObject, Message
+from roles_runtime.llm.message import Message
 from roles_runtime.llm.model import Model
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Conversation
 from roles_runtime.posts.draft import Draft
@@ -16,10 +17,11 @@ from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.posts.translator import PostTranslator, require
 from roles_runtime.roles import prompt
 from roles_runtime.roles.correction import AGAIN, recipient
+from roles_runtime.roles.recalling import Recalled
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.thinking import Thought
 from roles_runtime.roles.turn import Middleware, Turn
-from roles_runtime.tools.tool import Tool
+from roles_runtime.tools.source import Handed
 
 IN_PROCESS = "InProcess"
 STOPS = (IN_PROCESS, "Completed", "Clarification", "AdditionalInformation", "SecurityRisks", "TaskFailure")
@@ -47,8 +49,8 @@ class Planner(ModelRole):
         *,
         intro: str = "Plans, and hands out the steps of the plan.",
         instructions: str = "",
-        model: Model | str | None = None,
-        tools: Sequence[Tool] = (),
+        model: Model | str | Sequence[Model | str] | None = None,
+        tools: Sequence[Handed] = (),
         middleware: Sequence[Middleware] = (),
         examples: Sequence[Conversation] = (),
     ) -> None:
@@ -58,7 +60,7 @@ class Planner(ModelRole):
             name: Its address.
             intro: What the others are told about it.
             instructions: What its model is told, beside its prompt.
-            model: A Model or ``provider:model``.
+            model: A Model or ``provider:model``, or several: each is asked where those before it can not answer.
             tools: What its model may always call.
             middleware: Round its turns, inside the team's.
             examples: Conversations that stand before the real one in its prompt.
@@ -74,7 +76,7 @@ class Planner(ModelRole):
             properties[key] = {"type": "string", "enum": [*names], "description": _DESCRIPTIONS[key]}
         return prompt.response_schema("Planner", properties, _ASKED)
 
-    def compose(self, turn: Turn, now: datetime) -> tuple[Message, ...]:
+    def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: instructions, examples, conversation."""
         text = prompt.fill(
             prompt.template("planner"),
@@ -84,7 +86,7 @@ class Planner(ModelRole):
         return (
             prompt.system(text, self.name),
             *prompt.examples(self.examples, self.name),
-            *prompt.conversation(turn.memory.get_role_rounds(self.name), self.name, self.name),
+            *prompt.conversation(turn.memory.get_role_rounds(self.name), self.name, self.name, recalled),
         )
 
     async def read(self, draft: Draft, text: AsyncGenerator[str, None]) -> None:

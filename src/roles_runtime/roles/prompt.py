@@ -8,18 +8,32 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from typing import TypeAlias
 
-from roles_runtime.llm.message import AssistantTextMessage, JsonObject, Message, SystemMessage, TextMessage
+from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.message import (
+    AssistantTextMessage,
+    Message,
+    MultiPartMessage,
+    SystemMessage,
+    TextMessage,
+)
+from roles_runtime.llm.parts import JsonObject, TextPart
 from roles_runtime.memory.memory import Memory
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.conversation import Conversation, Round
+from roles_runtime.posts.ids import time_of
 from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.posts.shared import FILE_PROFILE_HEADING
 from roles_runtime.posts.translator import PostTranslator
+from roles_runtime.roles.recalling import NOTHING, Recalled
 from roles_runtime.roles.turn import Member
 
 CONVERSATION_START = "Let's start the new conversation!"
 """Stands before the first message of a conversation, so that a model can tell it from the examples before it."""
+
+Told: TypeAlias = TextMessage | MultiPartMessage
+"""A Post to the role, as its model is told."""
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
@@ -69,19 +83,27 @@ def system(text: str, creator: RoleName) -> SystemMessage:
     return SystemMessage(content=text.strip() + "\n", creator=creator)
 
 
-def heard(post: Post, opening: str = "") -> TextMessage:
-    """What another role, or the user, said to this one."""
-    return TextMessage(
-        content=f"From: {post.send_from}\nMessage: {opening}{post.message}\n", creator=post.send_from, msg_id=post.id
-    )
+def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:
+    """What another role, or the user, said to this one, with what this one's turn made of it."""
+    return told(f"From: {post.send_from}\nMessage: {opening}{post.message}\n", post, recalled)
 
 
-def said(post: Post, creator: RoleName) -> AssistantTextMessage:
-    """What this role said: the text in which its model would say it."""
-    return AssistantTextMessage(content=PostTranslator.post_to_raw_text(post), creator=creator, msg_id=post.id)
+def told(text: str, post: Post, recalled: Recalled) -> Told:
+    """The text as the message that stands for a Post, with the pictures that it carries and what was made of it."""
+    pictures = recalled.pictures(post)
+    message = MultiPartMessage(content=(TextPart(text=text), *pictures)) if pictures else TextMessage(content=text)
+    # A trace is younger than the Post that it hangs on, whenever the message is made.
+    stamp = {"creator": post.send_from, "msg_id": post.id, "create_ts": time_of(post.id)}
+    return message.model_copy(update={**stamp, "intermediate_trace": recalled.trace(post.id)})
 
 
-def corrected(post: Post, creator: RoleName) -> list[Message]:
+def said(post: Post, creator: RoleName, thoughts: tuple[Reasoning, ...] = ()) -> AssistantTextMessage:
+    """What this role said: the text in which its model would say it, after what it thought."""
+    text = PostTranslator.post_to_raw_text(post)
+    return AssistantTextMessage(content=text, reasoning=thoughts, creator=creator, msg_id=post.id)
+
+
+def corrected(post: Post, creator: RoleName, recalled: Recalled = NOTHING) -> list[Message]:
     """A self-correction: what the model answered, and what was wrong with it.
 
     An empty answer leaves no message: providers refuse one, and a model would only learn from it to say nothing.
@@ -93,28 +115,32 @@ def corrected(post: Post, creator: RoleName) -> list[Message]:
         said_before.append(AssistantTextMessage(content=invalid, creator=creator, msg_id=post.id))
     elif not revise:
         said_before.append(said(post, creator))
-    told = "\n".join(each.content for each in revise) or post.message
-    return [*said_before, TextMessage(content=told, creator=post.send_from, msg_id=revise[0].id if revise else post.id)]
+    mended = told("\n".join(each.content for each in revise) or post.message, post, recalled)
+    return [*said_before, mended.model_copy(update={"msg_id": revise[0].id}) if revise else mended]
 
 
-def conversation(rounds: Sequence[Round], role: RoleName, creator: RoleName) -> list[Message]:
+def conversation(
+    rounds: Sequence[Round], role: RoleName, creator: RoleName, recalled: Recalled = NOTHING
+) -> list[Message]:
     """The Posts that a role sent and received, as Messages; the first one it heard opens the conversation.
 
     Args:
         rounds: As memory gives them.
         role: Whose view it is.
         creator: Of the messages that are the role's own; empty in an example, which nobody of this team said.
+        recalled: What its turns thought and called, and the pictures.
     """
     messages: list[Message] = []
-    opening = f"{CONVERSATION_START}\n"
+    opening, answered = f"{CONVERSATION_START}\n", ""
     for post in (post for each in rounds for post in each.post_list):
         if post.send_from != role:
-            messages.append(heard(post, opening))
+            messages.append(heard(post, opening, recalled))
             opening = ""
         elif post.send_to == role:
-            messages.extend(corrected(post, creator))
+            messages.extend(corrected(post, creator, recalled))
         else:
-            messages.append(said(post, creator))
+            messages.append(said(post, creator, recalled.thoughts(answered)))
+        answered = post.id
     return messages
 
 

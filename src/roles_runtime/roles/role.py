@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from roles_runtime.errors import InvalidResponseError
-from roles_runtime.llm.message import JsonObject, Message
+from roles_runtime.llm.message import Message
 from roles_runtime.llm.model import Model
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.draft import Draft
 from roles_runtime.posts.post import UNKNOWN, Post, RoleName
@@ -17,9 +18,10 @@ from roles_runtime.posts.translator import require
 from roles_runtime.roles import prompt
 from roles_runtime.roles.correction import AGAIN, correction, exhausted, may_correct, recipient
 from roles_runtime.roles.reading import read_leniently
+from roles_runtime.roles.recalling import Recalled, recall
 from roles_runtime.roles.thinking import Thought, think
 from roles_runtime.roles.turn import Answer, Middleware, Turn
-from roles_runtime.tools.tool import Tool
+from roles_runtime.tools.source import Handed
 
 
 class Role(ABC):
@@ -28,16 +30,17 @@ class Role(ABC):
     Attributes:
         name: Its address: what stands in ``send_to``.
         intro: What the leader is told about it.
-        model: What it thinks with: a Model, its name as ``provider:model``, or None. Its turns have the Model.
-        tools: What its model may always call.
+        model: What it thinks with: a Model, its name as ``provider:model``, several of these to fall back on, or None.
+            Its turns have one Model made of it, which asks again where that helps.
+        tools: What its model may always call: tools, and sources of them, which the Runtime opens.
         middleware: Round its turns, inside the team's.
         needs_kernel: Whether its turns have the session's kernel.
     """
 
     name: RoleName
     intro: str = ""
-    model: Model | str | None = None
-    tools: Sequence[Tool] = ()
+    model: Model | str | Sequence[Model | str] | None = None
+    tools: Sequence[Handed] = ()
     middleware: Sequence[Middleware] = ()
     needs_kernel: bool = False
 
@@ -65,8 +68,8 @@ class ModelRole(Role):
         *,
         intro: str = "",
         instructions: str = "",
-        model: Model | str | None = None,
-        tools: Sequence[Tool] = (),
+        model: Model | str | Sequence[Model | str] | None = None,
+        tools: Sequence[Handed] = (),
         middleware: Sequence[Middleware] = (),
     ) -> None:
         """Makes one.
@@ -75,7 +78,7 @@ class ModelRole(Role):
             name: Its address.
             intro: What the leader is told about it.
             instructions: What its model is told, beside what every role's is told.
-            model: A Model or ``provider:model``.
+            model: A Model or ``provider:model``, or several: each is asked where those before it can not answer.
             tools: What its model may always call.
             middleware: Round its turns, inside the team's.
         """
@@ -91,7 +94,7 @@ class ModelRole(Role):
             InvalidResponseError: its answers stayed faulty until no self-correction was left.
         """
         turn.draft.status("composing prompt")
-        thought = await think(turn, self._request(turn), partial(self.read, turn.draft))
+        thought = await think(turn, await self._request(turn), partial(self.read, turn.draft))
         try:
             if thought.cut_off:
                 raise InvalidResponseError(f"the answer was cut off at the model's limit. {AGAIN}, and shorter.")
@@ -100,8 +103,9 @@ class ModelRole(Role):
             turn.draft.withdraw()
             return self.mend(turn, thought, error.problem)
 
-    def _request(self, turn: Turn) -> LLMRequest:
-        return LLMRequest(self.compose(turn, datetime.now(UTC)), response_schema=self.schema(turn))
+    async def _request(self, turn: Turn) -> LLMRequest:
+        recalled = await recall(turn)
+        return LLMRequest(self.compose(turn, datetime.now(UTC), recalled), response_schema=self.schema(turn))
 
     def schema(self, turn: Turn) -> JsonObject:
         """The JSON Schema of its answers, titled by its name."""
@@ -109,8 +113,8 @@ class ModelRole(Role):
         properties: JsonObject = {"send_to": {"type": "string", "enum": [*others]}, "message": {"type": "string"}}
         return prompt.response_schema(self.name, properties, ["message"])
 
-    def compose(self, turn: Turn, now: datetime) -> tuple[Message, ...]:
-        """The prompt: the instructions, then what the role said and was told."""
+    def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
+        """The prompt: the instructions, then what the role said and was told, thought and called."""
         text = prompt.fill(
             prompt.template("model_role"),
             **self.common_values(turn, now),
@@ -118,7 +122,7 @@ class ModelRole(Role):
             team=prompt.roster_text(turn.roster, self.name),
         )
         rounds = turn.memory.get_role_rounds(self.name)
-        return (prompt.system(text, self.name), *prompt.conversation(rounds, self.name, self.name))
+        return (prompt.system(text, self.name), *prompt.conversation(rounds, self.name, self.name, recalled))
 
     def common_values(self, turn: Turn, now: datetime) -> dict[str, str]:
         """What every role's template has a place for."""

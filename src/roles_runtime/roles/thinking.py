@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 from typing import TypeAlias
 
 import msgspec
 
 from roles_runtime.errors import ModelError, ModelMissingError, RoleError
-from roles_runtime.llm.message import AssistantTextMessage, ToolCall, ToolMessage, ToolReturn
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.message import AssistantTextMessage, ToolMessage
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.llm.stream import Reply, asked
 from roles_runtime.posts.event import ModelReplied, ToolReturned
 from roles_runtime.roles.turn import Turn
-from roles_runtime.tools.toolbox import Toolbox
+from roles_runtime.tools.allowance import Allowance
+from roles_runtime.tools.caller import Caller
+from roles_runtime.tools.toolbox import Answered, Toolbox
 
 MAX_TOOL_ROUNDS = 16
 """How many answers in a row may be tool calls; then the model is told to answer, and the next call is its last."""
+
+_ANSWER_NOW = "There were too many tool calls in this turn; answer now with what you have."
 
 Read: TypeAlias = Callable[[AsyncGenerator[str, None]], Awaitable[None]]
 """Takes the growing text of an answer into the draft. It may leave the text before its end."""
@@ -49,7 +54,7 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
         ModelError: the model could not answer, or refused to.
         RoleError: the model goes on calling tools after it was told to answer.
     """
-    toolbox = Toolbox(turn.tools)
+    toolbox, allowance = Toolbox(turn.tools), Allowance()
     request = msgspec.structs.replace(request, tools=toolbox.specs())
     for index in range(MAX_TOOL_ROUNDS + 2):
         message, reply = await _ask(turn, request, read)
@@ -58,13 +63,16 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
             del request
             await _record(turn, message, reply)
             return Thought(message.content, reply.reason == "length")
+        # What is journalled and told again has ids that can not be mistaken for each other.
+        calls = allowance.with_unique_ids(message.tool_calls)
+        message = message.model_copy(update={"tool_calls": calls})
         await _record(turn, message, reply)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
-        last_chance = index >= MAX_TOOL_ROUNDS
-        returns = [await _call(turn, toolbox, call, refused=last_chance) for call in message.tool_calls]
+        refusals = [_ANSWER_NOW] * len(calls) if index >= MAX_TOOL_ROUNDS else allowance.refusals(calls)
+        returns = await toolbox.call_all(calls, partial(_caller, turn), partial(_record_return, turn), refusals)
         request = msgspec.structs.replace(
-            request, messages=(*request.messages, message, ToolMessage(tool_reses=tuple(returns)))
+            request, messages=(*request.messages, message, ToolMessage(tool_reses=returns))
         )
     raise RoleError(turn.role, f"its model called tools {MAX_TOOL_ROUNDS + 2} times in a row and gave no answer.")
 
@@ -84,24 +92,26 @@ async def _ask(turn: Turn, request: LLMRequest, read: Read) -> tuple[AssistantTe
 
 async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply) -> None:
     """Journals an answer; one that is a refusal goes no further."""
-    model = "" if turn.model is None else turn.model.name
     await turn.record(
         ModelReplied(
             turn.round_id,
             turn.role,
             turn.turn_id,
-            model,
+            reply.model,
             message.model_dump_json(),
             reply.reason,
             reply.usage.input_tokens,
             reply.usage.output_tokens,
             reply.started_at,
             "rejected" if reply.reason == "refusal" else "ok",
+            reply.usage.cached_tokens,
+            reply.usage.reasoning_tokens,
+            traced=bool(message.tool_calls or message.reasoning),
         )
     )
     if reply.reason == "refusal":
         turn.draft.withdraw()
-        raise ModelError(model, f"it refused to answer: {message.content or 'it gave no reason.'}")
+        raise ModelError(reply.model, f"it refused to answer: {message.content or 'it gave no reason.'}")
 
 
 async def _announced(turn: Turn, reply: Reply) -> AsyncGenerator[str, None]:
@@ -114,28 +124,20 @@ async def _announced(turn: Turn, reply: Reply) -> AsyncGenerator[str, None]:
             yield piece
 
 
-async def _call(turn: Turn, toolbox: Toolbox, call: ToolCall, *, refused: bool) -> ToolReturn:
-    turn.draft.status(f"calling {call.name}")
-    started_at = time.time_ns()
-    if refused:
-        result = ToolReturn(
-            call_id=call.call_id,
-            name=call.name,
-            result="There were too many tool calls in this turn; answer now with what you have.",
-            is_error=True,
-        )
-    else:
-        result = await toolbox.call(call)
+def _caller(turn: Turn, call: ToolCall) -> Caller:
+    return Caller(turn.session_id, turn.round_id, turn.role, call.call_id, turn.workspace, turn.emit)
+
+
+async def _record_return(turn: Turn, answered: Answered) -> None:
     await turn.record(
         ToolReturned(
             turn.round_id,
             turn.role,
             turn.turn_id,
-            call.call_id,
-            call.name,
-            result.model_dump_json(),
-            started_at,
-            "rejected" if refused else "error" if result.is_error else "ok",
+            answered.call.call_id,
+            answered.call.name,
+            answered.returned.model_dump_json(),
+            answered.started_at,
+            answered.outcome,
         )
     )
-    return result

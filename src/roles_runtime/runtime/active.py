@@ -57,6 +57,7 @@ class ActiveRound:
         landing: Set when something lands, while all that is left is in the transport.
         woken: Actors that something has landed for and nobody runs yet.
         branches: By number, while their fan-out is out.
+        ids: Of its Posts, as far as they were looked at.
         cells: Cells that run, by id, with what is written of each where the round ends first.
         replies: How many there were.
         usage: Calls and tokens.
@@ -79,6 +80,7 @@ class ActiveRound:
         "ended",
         "failure",
         "fresh_context",
+        "ids",
         "is_open",
         "is_over",
         "landing",
@@ -109,6 +111,7 @@ class ActiveRound:
         self.under_way: set[str] = set()
         self.landing: asyncio.Event | None = None
         self.branches: dict[int, Branch] = {}
+        self.ids: set[str] = set()
         self.cells: dict[str, Keyed] = {}
         self.next_branch = 1
         self.replies = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 
 import msgspec
 
@@ -14,6 +15,7 @@ from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.large import shrink, size_bytes
+from roles_runtime.runtime.text import can_be_kept, fault_of
 
 _CORRECTIONS = frozenset({AttachmentType.revise_message, AttachmentType.invalid_response})
 
@@ -24,10 +26,11 @@ def fits(post: Post, most: int) -> bool:
     for attachment in post.attachment_list:
         if (
             type(attachment) is not Attachment
-            or type(attachment.content) is not str
             or type(attachment.id) is not str
-            or not isinstance(attachment.type, str)
-            or not (attachment.extra is None or type(attachment.extra) is SharedMemoryEntry)
+            or type(attachment.content) is not str
+            or not (attachment.id.isascii() and (attachment.content.isascii() or can_be_kept(attachment.content)))
+            or not (type(attachment.type) is AttachmentType or can_be_kept(attachment.type))
+            or not (attachment.extra is None or (type(attachment.extra) is SharedMemoryEntry and _is_json(attachment)))
         ):
             return False
         size += len(attachment.content)
@@ -46,6 +49,7 @@ async def admit(active: ActiveRound, actor: Actor, answer: object) -> tuple[tupl
 def _checked(active: ActiveRound, actor: Actor, answer: object) -> tuple[tuple[Post, ...], Outcome]:
     """Gives each Post the name that its ``send_to`` means."""
     posts = _open_posts(actor.name, answer)
+    _check_new(active, actor, posts)
     if len(posts) == 1:
         post, outcome = _addressed(active, actor, posts[0])
         return (post,), outcome
@@ -75,31 +79,52 @@ def _open_posts(name: RoleName, answer: object) -> tuple[Post, ...]:
         problem = _malformed(post)
         if problem:
             raise RoleError(name, f"it returned a Post {problem}; nothing else could be read back.")
+        # Members of an enum do for names, and are looked up; what is kept is plain.
+        post.send_from, post.send_to = name, _plain(post.send_to)
     return tuple(answer)
 
 
+def _check_new(active: ActiveRound, actor: Actor, posts: Sequence[Post]) -> None:
+    """What follows from a Post is known by its id: of two with one id, one would be lost."""
+    known = active.ids
+    # Those that went the short way since; they are added here, where it costs the short way nothing.
+    known.update(post.id for post in active.round.post_list[len(known) :])
+    own = [post.id for post in posts]
+    for n, each in enumerate(own):
+        if each in known or each in own[:n]:
+            problem = f"it returned a Post of the id {each!r}, which another one of this round has"
+            raise RoleError(actor.name, f"{problem}; make each anew with turn.answer(...).")
+
+
 def _malformed(post: Post) -> str:
-    for field in ("id", "message", "send_to"):
-        if not isinstance(getattr(post, field), str):
-            return f"whose {field} is {_describe(getattr(post, field))} and no text"
+    for field, value in (("id", post.id), ("message", post.message), ("send_to", _plain(post.send_to))):
+        if fault := fault_of(value):
+            return f"whose {field} {fault}"
     if not isinstance(post.attachment_list, list):
         return f"whose attachment_list is {_describe(post.attachment_list)} and no list"
     for each in post.attachment_list:
         if not isinstance(each, Attachment):
             return f"with {_describe(each)} for an attachment"
-        if not all(isinstance(value, str) for value in (each.id, each.type, each.content)):
-            return "with an attachment whose id, type or content is no text"
+        kind = _plain(each.type) if isinstance(each.type, Enum) else each.type
+        for field, value in (("id", each.id), ("type", kind), ("content", each.content)):
+            if fault := fault_of(value):
+                return f"with an attachment whose {field} {fault}"
         if not _is_json(each):
             return f"with an attachment ({each.type}) whose extra is neither JSON nor a shared entry"
     return ""
 
 
+def _plain(name: str) -> str:
+    """The text of any kind of str, whatever it shows itself as; anything else as it is."""
+    return str.__str__(name) if isinstance(name, str) else name
+
+
 def _is_json(attachment: Attachment) -> bool:
+    """Whether its extra comes back from the journal as it went in."""
+    extra = attachment.extra
+    kind = SharedMemoryEntry if isinstance(extra, SharedMemoryEntry) else object
     try:
-        return (
-            isinstance(attachment.extra, SharedMemoryEntry)
-            or msgspec.json.decode(msgspec.json.encode(attachment.extra)) == attachment.extra
-        )
+        return bool(msgspec.json.decode(msgspec.json.encode(extra), type=kind) == extra)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
         return False
 

@@ -14,6 +14,7 @@ from roles_runtime.kernels.kernel import Execution, Kernel
 from roles_runtime.posts.event import CellDone, CellStarted, Outcome
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.ground import Home
+from roles_runtime.runtime.text import fault_of
 
 
 class JournaledKernel:
@@ -36,12 +37,14 @@ class JournaledKernel:
 
         Raises:
             KernelLostError: the variables are gone; see `Kernel.execute`.
-            KernelError: no kernel could be started.
+            KernelError: no kernel could be started, or the code is none.
             StoreError: it could not be written down.
         """
         session = self._session
         if not session.runs(self._round_id):
             raise KernelError("The round that this cell belongs to is over; the cell was not run.")
+        if fault := fault_of(code):
+            raise KernelError(f"The code of a cell {fault}; the cell was not run.")
         kernel = await open_kernel(session)
         cell_id = self._next_id()
         started_at = time_ns()

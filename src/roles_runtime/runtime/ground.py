@@ -13,6 +13,7 @@ from roles_runtime.kernels.kernel import Kernel, Kernels
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
 from roles_runtime.mail.transport import Transport
+from roles_runtime.memory.traces import Step, Traces
 from roles_runtime.posts.conversation import ArtifactRef, Conversation
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.children import Children
@@ -83,6 +84,8 @@ class Home(Protocol):
     usage: Usage
     sandbox: bool | None
     setbacks: Setbacks | None
+    unprofiled: tuple[str, ...]
+    traces: Traces | None
 
     @property
     def workspace(self) -> Workspace:
@@ -91,6 +94,10 @@ class Home(Protocol):
 
     def kernel_for(self, role: RoleName, round_id: str, turn_id: Callable[[], str]) -> Kernel | None:
         """The kernel as one role of a round sees it; None where the runtime has none."""
+        ...
+
+    def keep_trace(self, step: Step) -> None:
+        """Keeps what a turn thought, called or got back for the role's later turns."""
         ...
 
     def runs(self, round_id: str) -> bool:

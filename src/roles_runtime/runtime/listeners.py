@@ -94,7 +94,7 @@ class Handled:
         """Hands the event to the handler."""
         try:
             self._handler(item.event if isinstance(item, Entry) else item)
-        except (Exception, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
             if not self._told:
                 self._told = True
                 log.warning("an event handler raised", handler=repr(self._handler), error=repr(error))

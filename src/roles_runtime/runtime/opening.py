@@ -11,7 +11,7 @@ from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.large import shrink, size_bytes
 from roles_runtime.runtime.router import hand_over
 from roles_runtime.runtime.supervisor import give_up, play
-from roles_runtime.runtime.uploads import profile_files
+from roles_runtime.runtime.uploads import pictures_of, profile_files
 
 
 async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) -> None:
@@ -38,10 +38,13 @@ async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) 
 async def _open(active: ActiveRound, record: Round, files: tuple[str, ...]) -> None:
     session, leader = active.session, active.team.leader.name
     post = Post.create(record.user_query, USER, leader)
-    if files and session.ground.kernels is not None:
+    if session.unprofiled and session.ground.kernels is not None:
         opening, active.opening = active.opening, []
         await session.journal.append(opening)
-        post.add_attachment(await profile_files(session, record.id, files))
+        for attachment in await profile_files(session, record.id, files):
+            post.add_attachment(attachment)
+    for attachment in await pictures_of(session, files):
+        post.add_attachment(attachment)
     if size_bytes(post) > active.limits.large_post_bytes:
         await shrink(post, session.workspace, active.limits, USER)
     seal(post)
@@ -50,6 +53,7 @@ async def _open(active: ActiveRound, record: Round, files: tuple[str, ...]) -> N
     active.actors[leader].sending = (post,)
     opening, active.opening = active.opening, []
     await session.journal.append([*opening, (PostSent(record.id, post), f"{record.id}/{post.id}")])
+    session.unprofiled = ()
     if active.is_open:
         await hand_over(active, leader, (post,), 1)
         active.actors[leader].sending = ()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 
 import msgspec
 
 from roles_runtime.llm.model import Usage
+from roles_runtime.memory.traces import Step, Traces
 from roles_runtime.posts.conversation import Conversation, Round, RoundState
 from roles_runtime.posts.event import (
     CellDone,
@@ -15,7 +17,9 @@ from roles_runtime.posts.event import (
     PostSent,
     RoundClosed,
     RoundOpened,
+    ToolReturned,
 )
+from roles_runtime.posts.post import USER
 from roles_runtime.stores.store import Store
 
 
@@ -26,11 +30,15 @@ class Restored(msgspec.Struct):
         conversation: Its rounds.
         seq: Of the last entry; 0 where there is none.
         usage: Of all its model calls.
+        traces: What its turns thought and called, or None where that is nothing.
+        unprofiled: Names of files that came with a question of which no Post was sent: no role was told of them.
     """
 
     conversation: Conversation
     seq: int = 0
     usage: Usage = Usage()
+    unprofiled: tuple[str, ...] = ()
+    traces: Traces | None = None
 
     @property
     def open_round(self) -> Round | None:
@@ -43,20 +51,40 @@ class Restored(msgspec.Struct):
         self.seq = entry.seq
         rounds = self.conversation.rounds
         match entry.event:
-            case RoundOpened(round_id=round_id, user_query=query):
+            case RoundOpened(round_id=round_id, user_query=query, files=files):
                 rounds.append(Round(round_id, query))
+                self.unprofiled = tuple(dict.fromkeys((*self.unprofiled, *files)))
             case PostSent(post=post):
                 rounds[-1].post_list.append(post)
+                if post.send_from == USER:
+                    self.unprofiled = ()
             case CellDone(artifacts=artifacts):
                 rounds[-1].artifacts.extend(artifacts)
-            case ModelReplied(input_tokens=spent, output_tokens=written):
-                self.usage += Usage(spent, written, 1)
+            case ModelReplied() as replied:
+                self.usage += usage_of(replied)
+                self._keep(replied)
+            case ToolReturned() as returned:
+                self._keep(returned)
             case RoundClosed(state=state, reason=reason, detail=detail):
                 rounds[-1].state, rounds[-1].reason, rounds[-1].detail = state, reason, detail
 
+    def _keep(self, step: Step) -> None:
+        self.traces = self.traces or Traces()
+        self.traces.take(step)
 
-async def read_session(store: Store, session_id: str) -> Restored:
+
+def usage_of(replied: ModelReplied) -> Usage:
+    """What a call cost."""
+    return Usage(replied.input_tokens, replied.output_tokens, 1, replied.cached_tokens, replied.reasoning_tokens)
+
+
+async def read_session(store: Store, session_id: str, also: Callable[[Entry], None] | None = None) -> Restored:
     """Reads a whole journal; it needs no claim.
+
+    Args:
+        store: Where it is.
+        session_id: Whose.
+        also: Told of each entry, for whoever wants to know more of it.
 
     Raises:
         StoreError: it can not be read.
@@ -65,4 +93,6 @@ async def read_session(store: Store, session_id: str) -> Restored:
     async with aclosing(store.read(session_id)) as entries:
         async for entry in entries:
             restored.take(entry)
+            if also is not None:
+                also(entry)
     return restored

@@ -13,6 +13,7 @@ from roles_runtime.runtime.active import ActiveRound, Branch, Join
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.admission import admit, fits
 from roles_runtime.runtime.journal import Keyed
+from roles_runtime.runtime.text import can_be_kept
 
 
 async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: Answer, started_at: int) -> Outcome:
@@ -34,9 +35,11 @@ async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: A
     outcome: Outcome = "ok"
     if (
         type(answer) is Post
-        and answer.send_from == name
+        and answer.send_from is name
         and answer.send_to in actor.others
-        and type(answer.id) is type(answer.message) is str
+        and type(answer.id) is type(answer.message) is type(answer.send_to) is str
+        and answer.id.isascii()
+        and (answer.message.isascii() or can_be_kept(answer.message))
         and (fits(answer, active.large) if answer.attachment_list else len(answer.message) <= active.large)
     ):
         posts: tuple[Post, ...] = (answer,)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self, cast
 from weakref import WeakValueDictionary
 
-from roles_runtime.errors import SessionClosedError, SessionNotFoundError, TeamError
+from roles_runtime.errors import RuntimeReopenedError, SessionClosedError, SessionNotFoundError, TeamError
 from roles_runtime.kernels.kernel import Kernels
 from roles_runtime.mail.transport import Transport
 from roles_runtime.plugins import load
@@ -23,17 +23,21 @@ from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.ground import Ground
 from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.restore import read_session
-from roles_runtime.runtime.seats import take_seats
+from roles_runtime.runtime.seats import close_models, take_seats
 from roles_runtime.runtime.session import Session
 from roles_runtime.runtime.sweeper import Sweeper
 from roles_runtime.runtime.team import Team
 from roles_runtime.stores.store import SessionInfo, Store
+from roles_runtime.tools.source import sources_of
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 
 
 class Runtime:
-    """Keeps the sessions of one team alive. Opened and closed by ``async with``, in one event loop."""
+    """Keeps the sessions of one team alive. Opened and closed by ``async with``, once, in one event loop.
+
+    It closes the roles' models that have an ``aclose()``, a user's own too: they open anew when they are asked again.
+    """
 
     def __init__(
         self,
@@ -84,6 +88,7 @@ class Runtime:
         self._awake: dict[str, Session] = {}
         self._handles: WeakValueDictionary[str, Session] = WeakValueDictionary()
         self._resources = AsyncExitStack()
+        self._was_opened = False
 
     @property
     def team(self) -> Team:
@@ -102,12 +107,24 @@ class Runtime:
 
     async def __aenter__(self) -> Self:
         ground = self._ground
-        await self._resources.enter_async_context(ground.store)
+        if self._was_opened:
+            # A transport that was closed carries nothing any more.
+            raise RuntimeReopenedError(
+                "A Runtime is opened once, and this one was; share it while it is open, or make a new Runtime(...)."
+            )
+        self._was_opened = True
         try:
+            await self._resources.enter_async_context(ground.store)
             if ground.kernels is not None:
                 await self._resources.enter_async_context(ground.kernels)
             self._resources.push_async_callback(ground.transport.aclose)
+            for source in sources_of(each for role in ground.team.roles.values() for each in role.tools):
+                await self._resources.enter_async_context(source)
+            for seat in ground.seats.values():
+                seat.equip()
+            self._resources.push_async_callback(close_models, ground.seats.values())
         except BaseException:
+            self._was_opened = False
             await self._resources.aclose()
             raise
         ground.context = contextvars.copy_context()
@@ -152,7 +169,7 @@ class Runtime:
             raise SessionClosedError("The runtime is not open; use it by `async with Runtime(...) as runtime`.")
         if session_id is None:
             session_id = create_id()
-        elif not _SESSION_ID.fullmatch(session_id):
+        elif not isinstance(session_id, str) or not _SESSION_ID.fullmatch(session_id):
             raise TeamError(
                 f"{session_id!r} can not be a session's id: up to 128 letters, digits, dots, dashes, no dot first."
             )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
+from roles_runtime.errors import RoleError
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.memory.memory import Horizon, Memory
 from roles_runtime.posts.draft import Draft, Emit
-from roles_runtime.posts.event import DurableEvent, ModelReplied, PassingEvent
+from roles_runtime.posts.event import DurableEvent, ModelReplied, PassingEvent, ToolReturned
 from roles_runtime.posts.post import RoleName
 from roles_runtime.roles.turn import Member, TurnUsage
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
+from roles_runtime.runtime.restore import usage_of
 
 
 class TurnScope(msgspec.Struct):
@@ -45,7 +47,7 @@ class TurnScope(msgspec.Struct):
         if self.remembered is None:
             conversation = self.active.session.conversation
             horizon = Horizon(len(conversation.rounds), self.posts_seen, self.envelope.position, self._hidden())
-            self.remembered = Memory(conversation, horizon)
+            self.remembered = Memory(conversation, horizon, self.active.session.traces)
         return self.remembered
 
     def _hidden(self) -> tuple[str, ...]:
@@ -119,14 +121,26 @@ class TurnScope(msgspec.Struct):
             self.active.session.listeners.tell(event)
 
     async def record(self, event: DurableEvent) -> None:
-        """Writes an event of this turn into the journal, unless the turn is over."""
+        """Writes an event of this turn into the journal, unless the turn is over.
+
+        Raises:
+            RoleError: no journal can hold it; nothing was written.
+            StoreError: it could not be written.
+        """
         if self.actor.scope is not self or not self.active.is_open:
             return
+        try:
+            msgspec.json.encode(event)
+        except (TypeError, ValueError, RecursionError) as error:
+            problem = f"it recorded a {type(event).__name__} that no journal can hold: {error}"
+            raise RoleError(self.actor.name, problem) from error
         if isinstance(event, ModelReplied):
-            cost = Usage(event.input_tokens, event.output_tokens, 1)
+            cost = usage_of(event)
             self.spent += cost
             self.active.usage += cost
             self.active.session.usage += cost
+        if isinstance(event, ModelReplied | ToolReturned):
+            self.active.session.keep_trace(event)
         self.recorded += 1
         await self.active.session.journal.write(event, f"{self.turn_id}/{type(event).__name__}-{self.recorded}")
 

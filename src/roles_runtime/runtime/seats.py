@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
+
+import anyio
 
 from roles_runtime.errors import ToolDefinitionError
-from roles_runtime.llm.model import Model, resolve_model
+from roles_runtime.llm.circuit import CircuitState
+from roles_runtime.llm.model import Closable, Model
+from roles_runtime.llm.reliable import ReliableModel
+from roles_runtime.llm.resolving import alternatives, resolve_model
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Answer, Respond, Turn, onion
 from roles_runtime.runtime.coats import Coats
+from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.team import Team
+from roles_runtime.tools.source import sources_of, tools_of
 from roles_runtime.tools.tool import Tool
+
+log = get_logger(__name__)
+
+CLOSE_S = 5.0
+"""How long a model may take to close."""
 
 
 class Seat:
@@ -19,26 +31,54 @@ class Seat:
     Attributes:
         name: The role's.
         role: The role itself.
+        sources: Where tools of it come from that must be opened first.
         coats: What its turns wear, or None.
         respond: Its turn with the middleware round it.
-        model: What it thinks with, or None.
-        tools: What it always has.
+        model: What it thinks with, in its coat, or None.
+        bare_model: The same without a coat.
+        tools: What it always has; those of sources from when it was equipped with them.
         others: Every exact name that it may write to, itself excepted.
         needs_kernel: Whether its turns are given the session's kernel.
     """
 
-    __slots__ = ("coats", "model", "name", "needs_kernel", "others", "respond", "role", "tools")
+    __slots__ = (
+        "bare_model",
+        "coats",
+        "model",
+        "name",
+        "needs_kernel",
+        "others",
+        "respond",
+        "role",
+        "sources",
+        "tools",
+    )
 
-    def __init__(self, role: Role, team: Team, coats: Coats | None) -> None:
+    def __init__(self, role: Role, team: Team, coats: Coats | None, model: Model | None) -> None:
         self.name = role.name
         self.role = role
         self.coats = coats
         self.respond = onion((*team.middleware, *role.middleware), _asked(role, coats))
-        model = None if role.model is None else resolve_model(role.model)
+        self.bare_model = model
         self.model: Model | None = model if model is None or coats is None else coats.wrap_model(model, role.name)
-        self.tools: tuple[Tool, ...] = _distinct(role)
+        self.sources = sources_of(role.tools)
+        self.tools: tuple[Tool, ...] = _distinct(role, [each for each in role.tools if isinstance(each, Tool)])
         self.needs_kernel = role.needs_kernel
         self.others = frozenset(team.addresses) - {role.name}
+
+    def equip(self) -> None:
+        """Takes the tools of its sources, which are open now.
+
+        Raises:
+            ToolDefinitionError: a source lacks a tool that the role was promised, or two of them have one name.
+        """
+        if self.sources:
+            self.tools = _distinct(self.role, tools_of(self.role.tools))
+
+    @property
+    def circuits(self) -> tuple[CircuitState, ...]:
+        """How each of its models fares; empty where it has none that may fail."""
+        return self.bare_model.circuits if isinstance(self.bare_model, ReliableModel) else ()
 
 
 def take_seats(team: Team, coats: Coats | None) -> dict[str, Seat]:
@@ -49,7 +89,32 @@ def take_seats(team: Team, coats: Coats | None) -> dict[str, Seat]:
         ModelError: a role's model can not be made.
         ToolDefinitionError: two tools of a role have one name.
     """
-    return {role.name: Seat(role, team, coats) for role in team.roles.values()}
+    made: dict[object, Model] = {}
+    seats: dict[str, Seat] = {}
+    for role in team.roles.values():
+        # Roles that think with the same model share what is known of how it fares.
+        key = tuple(each if isinstance(each, str) else id(each) for each in alternatives(role.model))
+        if role.model is not None and key not in made:
+            made[key] = resolve_model(role.model)
+        seats[role.name] = Seat(role, team, coats, made.get(key))
+    return seats
+
+
+async def close_models(seats: Iterable[Seat]) -> None:
+    """Closes the models that can be closed, side by side. None keeps the others, or whoever closes, for long."""
+    models = {id(model): model for seat in seats if (model := seat.bare_model) is not None}
+    async with anyio.create_task_group() as group:
+        for model in models.values():
+            if isinstance(model, Closable):
+                group.start_soon(_close, model.name, model)
+
+
+async def _close(name: str, model: Closable) -> None:
+    try:
+        with anyio.fail_after(CLOSE_S):
+            await model.aclose()
+    except Exception as error:  # it may be anybody's; a runtime that closes has nobody to tell but the log
+        log.warning("a model did not close", model=name, exc_info=error)
 
 
 def _asked(role: Role, coats: Coats | None) -> Respond:
@@ -67,10 +132,10 @@ def _asked(role: Role, coats: Coats | None) -> Respond:
     return reply if coats is None else reply_in_coat
 
 
-def _distinct(role: Role) -> tuple[Tool, ...]:
+def _distinct(role: Role, tools: list[Tool]) -> tuple[Tool, ...]:
     names: set[str] = set()
-    for tool in role.tools:
+    for tool in tools:
         if tool.name in names:
             raise ToolDefinitionError(f"Role {role.name} has two tools named {tool.name!r}; rename one of them.")
         names.add(tool.name)
-    return tuple(role.tools)
+    return tuple(tools)

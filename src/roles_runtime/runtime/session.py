@@ -12,6 +12,7 @@ from roles_runtime.errors import PostRefusedError, SessionClosedError, StoreErro
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
+from roles_runtime.memory.traces import Step, Traces
 from roles_runtime.posts.conversation import ArtifactRef, Conversation, Round, RoundState
 from roles_runtime.posts.event import Entry, Event, RoundClosed, RoundOpened
 from roles_runtime.posts.post import RoleName
@@ -26,7 +27,8 @@ from roles_runtime.runtime.opening import run_round
 from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.supervisor import give_up
-from roles_runtime.runtime.uploads import take_files
+from roles_runtime.runtime.text import fault_of
+from roles_runtime.runtime.uploads import paths_of, take_files
 
 
 class Session:
@@ -37,11 +39,13 @@ class Session:
         ground: What it shares with the other sessions.
         active: The round that runs, or None.
         conversation: All rounds, the running one included; read it, do not change it.
+        traces: What its turns thought and called, or None where that is nothing.
         usage: Calls and tokens of all its rounds, those of earlier processes included.
         journal: Where its events are written.
         listeners: Who listens to them.
         sandbox: Whether its code runs walled off; None until that is decided, once.
         setbacks: Of its roles, or None where none raised.
+        unprofiled: Names of files that came with a question and that no role was told of yet.
         dormant: Whether its journal must be read before it goes on.
         touched_s: When a round last ended, by the loop's clock.
     """
@@ -60,6 +64,8 @@ class Session:
         "sandbox",
         "setbacks",
         "touched_s",
+        "traces",
+        "unprofiled",
         "usage",
     )
 
@@ -67,6 +73,8 @@ class Session:
     dormant: bool
     journal: Journal
     touched_s: float
+    unprofiled: tuple[str, ...]
+    traces: Traces | None
     usage: Usage
 
     def __init__(self, ground: Ground, session_id: str, awake: dict[str, Session]) -> None:
@@ -91,34 +99,38 @@ class Session:
 
         Args:
             query: The question.
-            files: Copied into the workspace, and named in the question.
+            files: A list of paths; the files are copied into the workspace, and named in the question.
             on_event: Called with each event of the round; it must not block, and harms nobody if it raises.
 
         Returns:
             The round: finished, or failed with a reason.
 
         Raises:
-            PostRefusedError: the question is empty or too large.
-            WorkspaceError: a file can not be taken.
+            PostRefusedError: the question is empty, too large, or no text that UTF-8 can hold.
+            WorkspaceError: ``files`` is no list of paths, or a file can not be taken.
             SessionBusyError: too many questions wait, or another process owns the session.
             SessionClosedError: the runtime is closed.
             StoreError: the journal could not be written; nothing that it acknowledged is lost.
         """
-        return await self._ask(query, files, None if on_event is None else Handled(on_event))
+        paths = self._checked(query, files)
+        return await self._ask(query, paths, None if on_event is None else Handled(on_event))
 
-    async def stream(self, query: str, *, files: Sequence[str | Path] = ()) -> AsyncGenerator[Event, None]:
+    def stream(self, query: str, *, files: Sequence[str | Path] = ()) -> AsyncGenerator[Event, None]:
         """Asks the team and yields the events of the round as they come, RoundClosed last.
 
         Leaving it early cancels nothing. Close it (``contextlib.aclosing``) if you leave it early.
 
         Raises:
-            RolesError: as `ask`.
+            RolesError: as `ask`; for a wrong question at once, for all else while it is iterated.
         """
+        return self._stream(query, self._checked(query, files))
+
+    async def _stream(self, query: str, paths: tuple[Path, ...]) -> AsyncGenerator[Event, None]:
         listener = Listener()
 
         async def asked() -> None:
             try:
-                await self._ask(query, files, listener)
+                await self._ask(query, paths, listener)
             finally:
                 listener.end()
 
@@ -172,8 +184,8 @@ class Session:
 
     # --- one round -------------------------------------------------------------------------------------------
 
-    async def _ask(self, query: str, files: Sequence[str | Path], watcher: Watcher | None) -> Round:
-        self._check(query)
+    async def _ask(self, query: str, paths: tuple[Path, ...], watcher: Watcher | None) -> Round:
+        self._check_open()
         if self._line is None:
             self._line = Line(self.id)
         await self._line.enter(self.ground.limits.max_queued_asks)
@@ -181,7 +193,7 @@ class Session:
             self._check_open()
             if self.dormant:
                 await self.wake()
-            names = await take_files(self, files) if files else ()
+            names = await take_files(self, paths) if paths else ()
             if watcher is not None:
                 self.listeners.add(watcher)
             active = self._begin(query, names)
@@ -200,14 +212,18 @@ class Session:
             raise active.failure
         return active.round
 
-    def _check(self, query: str) -> None:
-        self._check_open()
+    def _checked(self, query: str, files: Sequence[str | Path]) -> tuple[Path, ...]:
+        """The paths of the files, where the question can be asked."""
+        if fault := fault_of(query):
+            # It is not mended: what was asked would be another question then, and the journal would say otherwise.
+            raise PostRefusedError(f"The question {fault}; ask in text.")
         if not query.strip():
             raise PostRefusedError("The question is empty; ask something.")
         if len(query) > self.ground.limits.max_post_bytes:
             raise PostRefusedError(
                 f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
             )
+        return paths_of(files)
 
     def _check_open(self) -> None:
         if self.ground.closed:
@@ -216,6 +232,7 @@ class Session:
     def _begin(self, query: str, names: tuple[str, ...]) -> ActiveRound:
         if names:
             query = f"files added: {', '.join(names)}.\n{query}"
+            self.unprofiled = tuple(dict.fromkeys((*self.unprofiled, *names)))
         ground = self.ground
         record = Round.create(query)
         active = self.active = ActiveRound(self, record, asyncio.get_running_loop().create_future())
@@ -289,6 +306,12 @@ class Session:
             self.setbacks = Setbacks()
         self.setbacks.note(role)
 
+    def keep_trace(self, step: Step) -> None:
+        """Keeps what a turn thought, called or got back for the role's later turns."""
+        if self.traces is None:
+            self.traces = Traces()
+        self.traces.take(step)
+
     async def wake(self) -> None:
         """Claims the session and takes up what its journal tells; a round that its process left open is closed.
 
@@ -318,6 +341,8 @@ class Session:
         self.touched_s = asyncio.get_running_loop().time()
         self.conversation = restored.conversation
         self.usage = restored.usage
+        self.traces = restored.traces
+        self.unprofiled = restored.unprofiled
         self.journal = Journal(self.ground.store, self.id, restored.seq, self.listeners, self.ground.coats)
 
     def sleep(self) -> None:

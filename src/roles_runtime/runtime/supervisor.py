@@ -19,6 +19,7 @@ from roles_runtime.runtime.journal import Keyed
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.router import fail_branch, hand_over, route
 from roles_runtime.runtime.scope import TurnScope
+from roles_runtime.runtime.text import line_of
 
 log = get_logger(__name__)
 
@@ -54,7 +55,7 @@ async def give_up(active: ActiveRound, error: BaseException) -> None:
     elif not isinstance(error, RolesError):
         log.exception("the round ended by a fault of the runtime", round=active.round.id, exc_info=error)
     if active.is_open:
-        await active.write_end(active.closing(RoundState.failed, "role_error", _line(error)))
+        await active.write_end(active.closing(RoundState.failed, "role_error", line_of(error)))
 
 
 def _take(active: ActiveRound) -> list[Actor]:
@@ -157,13 +158,18 @@ def _begin(active: ActiveRound, actor: Actor, envelope: Envelope) -> tuple[TurnS
 
 
 def _is_not_the_roles(error: BaseException, active: ActiveRound) -> bool:
-    """Whether it goes beyond the turn: a real cancellation, a journal that is torn, the end of the process."""
+    """Whether it goes beyond the turn: a real cancellation, a journal that is torn, a Ctrl-C, the turn being closed.
+
+    A role that calls ``sys.exit()`` ends its turn and no more: a process is not its to end.
+    """
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0
     if isinstance(error, StoreError):
         return active.session.journal.broken
-    return isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup((KeyboardInterrupt, GeneratorExit)) is not None
+    return isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
 async def _coated(coats: Coats, scope: TurnScope, turn: Turn) -> Outcome:
@@ -184,7 +190,7 @@ async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: 
     """
     name, leads = actor.name, actor.leads
     was_answered, actor.scope = actor.scope is None, None
-    problem = _line(error)
+    problem = line_of(error)
     outcome: Outcome = "self_correction" if isinstance(error, InvalidResponseError) else "error"
     answered = tuple(post.id for post in envelope.posts)
     turn_id = f"{active.round.id}/{answered[-1]}/{name}"
@@ -217,11 +223,3 @@ async def _tell_requester(active: ActiveRound, actor: Actor, envelope: Envelope,
     if active.is_open:
         await hand_over(active, actor.requester, (post,), len(active.round.post_list))
         actor.sending = ()
-
-
-def _line(error: BaseException) -> str:
-    """An error in one line, for the reader of a round."""
-    text = " ".join(str(error).split())
-    if isinstance(error, RolesError):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -70,7 +70,7 @@ def _check_roles(roles: Iterable[Role]) -> None:
         if not isinstance(role, Role):
             raise TeamError(f"{role!r} is no Role; derive it from roles_runtime.Role and give it a reply(turn).")
         name = getattr(role, "name", None)
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
+        if type(name) is not str or not _NAME.fullmatch(name):
             raise TeamError(
                 f"{name!r} can not be a role's name: 1 to 64 letters, digits, blanks, dots or dashes, a letter first."
             )

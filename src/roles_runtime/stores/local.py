@@ -21,21 +21,22 @@ class LocalStore:
     can not be opened twice at a time, and two runtimes need two of them. Entries are kept as they are, not copied.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, read_only: bool = False) -> None:
         self._journals: dict[str, _Journal] = {}
-        self._open = False
+        self._read_only = read_only
+        self._open = self._writable = False
 
     @classmethod
-    def from_url(cls, url: str) -> Self:
-        """Makes an empty one for ``local:``."""
+    def from_url(cls, url: str, *, read_only: bool = False) -> Self:
+        """Makes an empty one for ``local:``; read-only, it stays empty. See `Store.from_url`."""
         if url != "local:":
             raise StoreError(f"{url!r} names no local store; write local: and nothing after it.")
-        return cls()
+        return cls(read_only=read_only)
 
     async def __aenter__(self) -> Self:
         if self._open:
             raise StoreError("This local store is open already; make a second one, or share the runtime.")
-        self._open = True
+        self._open, self._writable = True, not self._read_only
         return self
 
     async def __aexit__(
@@ -43,12 +44,12 @@ class LocalStore:
     ) -> None:
         if not self._open:
             raise _closed()
-        self._open = False
+        self._open = self._writable = False
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Keeps the entries; never waits. See `Store.append`."""
-        if not self._open:
-            raise _closed()
+        if not self._writable:
+            raise self._refusal()
         if not entries:
             return
         journal = self._journals.get(session_id)
@@ -73,14 +74,21 @@ class LocalStore:
         return sorted(found, key=lambda info: info.updated_at, reverse=True)
 
     async def claim(self, session_id: str) -> None:
-        """Always granted."""
-        if not self._open:
-            raise _closed()
+        """Always granted, if it is not read-only."""
+        if not self._writable:
+            raise self._refusal()
 
     async def release(self, session_id: str) -> None:
         """Changes nothing."""
         if not self._open:
             raise _closed()
+
+    def _refusal(self) -> StoreError:
+        return (
+            StoreError("This local store is for reading alone; make one without read_only.")
+            if self._open
+            else _closed()
+        )
 
 
 def _described(session_id: str, entries: Sequence[Entry]) -> SessionInfo:

@@ -19,6 +19,7 @@ from roles_runtime.posts.event import Entry
 from roles_runtime.stores.ownership import Owner
 from roles_runtime.stores.sqlite_reader import Reader
 from roles_runtime.stores.sqlite_schema import open_for_writing
+from roles_runtime.stores.sqlite_untouched import UntouchedReader
 from roles_runtime.stores.sqlite_writer import Append, Call, Row, Writer
 from roles_runtime.stores.store import SessionInfo
 
@@ -36,18 +37,25 @@ class SqliteStore:
 
     Args:
         path: The file; it and its folders are made where they are missing, for this user alone.
+        read_only: It is for reading alone: nothing is made or changed. See `Store.from_url`.
         lock_timeout_s: How long another process's lock on the file is waited for.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, read_only: bool = False, lock_timeout_s: float = LOCK_TIMEOUT_S
+    ) -> None:
         self.path = os.path.abspath(path)
-        self._lock_timeout_s = lock_timeout_s
-        self._opened: _Opened | None = None
+        self._read_only, self._lock_timeout_s = read_only, lock_timeout_s
+        self._opened: _Reading | None = None
         self._opening = False
 
     @classmethod
-    def from_url(cls, url: str) -> Self:
+    def from_url(cls, url: str, *, read_only: bool = False) -> Self:
         """Makes the store of ``sqlite:///relative.db`` or ``sqlite:////absolute/path.db``; opens nothing yet.
+
+        Args:
+            url: Where the file is.
+            read_only: See `Store.from_url`.
 
         Raises:
             StoreError: the URL has another form.
@@ -58,17 +66,14 @@ class SqliteStore:
                 f"{url!r} names no SQLite store; write sqlite:///relative.db or sqlite:////absolute/path.db, "
                 "or local: for one in memory."
             )
-        return cls(path)
+        return cls(path, read_only=read_only)
 
     async def __aenter__(self) -> Self:
         if self._opened is not None or self._opening:
             raise StoreError(f"{self.path} is open already in this object; make a second one, or share the runtime.")
         self._opening = True
         try:
-            connection = await anyio.to_thread.run_sync(
-                open_for_writing, self.path, self._lock_timeout_s, limiter=anyio.CapacityLimiter(1)
-            )
-            self._opened = _Opened(self.path, connection, self._lock_timeout_s)
+            self._opened = await (self._open_to_read() if self._read_only else self._open_to_write())
         finally:
             self._opening = False
         return self
@@ -83,11 +88,9 @@ class SqliteStore:
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Makes the entries durable. See `Store.append`."""
-        opened = self._opened
-        if opened is None:
-            raise self._closed()
+        writing = self._writing()
         if entries:
-            await opened.writer.do(Append(session_id, [_row(entry) for entry in entries]))
+            await writing.writer.do(Append(session_id, [_row(entry) for entry in entries]))
 
     async def read(self, session_id: str, after_seq: int = 0) -> AsyncGenerator[Entry, None]:
         """Yields what stood there when the reading began, page by page. See `Store.read`."""
@@ -110,27 +113,57 @@ class SqliteStore:
 
     async def claim(self, session_id: str) -> None:
         """Makes this object the session's owner. See `Store.claim`."""
-        if self._opened is None:
-            raise self._closed()
-        await self._opened.claim(session_id)
+        await self._writing().claim(session_id)
 
     async def release(self, session_id: str) -> None:
         """Gives a claim up. See `Store.release`."""
         if self._opened is None:
             raise self._closed()
-        await self._opened.release(session_id)
+        if isinstance(self._opened, _Writing):
+            await self._opened.release(session_id)
+
+    async def _open_to_read(self) -> _Reading:
+        reader = UntouchedReader(self.path, self._lock_timeout_s)
+        await anyio.to_thread.run_sync(reader.check, limiter=anyio.CapacityLimiter(1))
+        return _Reading(reader)
+
+    async def _open_to_write(self) -> _Writing:
+        connection = await anyio.to_thread.run_sync(
+            open_for_writing, self.path, self._lock_timeout_s, limiter=anyio.CapacityLimiter(1)
+        )
+        return _Writing(self.path, connection, self._lock_timeout_s)
+
+    def _writing(self) -> _Writing:
+        match self._opened:
+            case _Writing() as writing:
+                return writing
+            case None:
+                raise self._closed()
+            case _:
+                raise StoreError(f"The store {self.path} is for reading alone; make one without read_only.")
 
     def _closed(self) -> StoreError:
         return StoreError(f"The store {self.path} is not open; use it inside `async with store:`.")
 
 
-class _Opened:
+class _Reading:
     """What there is between opening and closing."""
 
-    def __init__(self, path: str, connection: apsw.Connection, lock_timeout_s: float) -> None:
-        self.writer = Writer(path, connection)
-        self.reader = Reader(path, lock_timeout_s)
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
         self.limiter = anyio.CapacityLimiter(_READERS)
+
+    async def aclose(self) -> None:
+        """Ends the reading."""
+        self.reader.close()
+
+
+class _Writing(_Reading):
+    """What more there is where it may be written to."""
+
+    def __init__(self, path: str, connection: apsw.Connection, lock_timeout_s: float) -> None:
+        super().__init__(Reader(path, lock_timeout_s))
+        self.writer = Writer(path, connection)
         self._owner = Owner(path)
         self._claimed: set[str] = set()
 

@@ -35,6 +35,10 @@ def explained(error: Exception, path: str, connection: apsw.Connection | None = 
             return corrupt(path, str(error))
         case apsw.ReadOnlyError() | apsw.PermissionsError():
             return StoreFullError(f"{path} is read-only; make the file and its folder writable, or name another store.")
+        case apsw.CantOpenError():
+            return StoreError(
+                f"{path} can not be opened; give this user the right to it and to its folder, or name another store."
+            )
         case apsw.FullError():
             return _no_room(path)
         case apsw.IOError() if connection is not None and connection.system_errno in _NO_ROOM:

@@ -63,7 +63,7 @@ def open_for_writing(path: str, lock_timeout_s: float, migrations: Sequence[str]
     _make_file(path)
     connection = _connected(path, apsw.SQLITE_OPEN_READWRITE, lock_timeout_s)
     try:
-        _check_version(path, connection, migrations)
+        check_version(path, connection, migrations)
         _patiently(lambda: connection.pragma("journal_mode", journal_mode(apsw.sqlite_lib_version())), lock_timeout_s)
         connection.pragma("synchronous", "FULL")
         connection.pragma("journal_size_limit", _JOURNAL_BYTES_KEPT)
@@ -131,8 +131,13 @@ def _connected(path: str, flags: int, lock_timeout_s: float) -> apsw.Connection:
     return connection
 
 
-def _check_version(path: str, connection: apsw.Connection, migrations: Sequence[str]) -> None:
-    """Reads only: whatever is not ours stays untouched."""
+def check_version(path: str, connection: apsw.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Whether the file is a store of ours, or is to become one. Reads only: whatever is not ours stays untouched.
+
+    Raises:
+        StoreCorruptError: it belongs to another program.
+        StoreVersionError: it is newer than what ``migrations`` lead to.
+    """
     # The tables are looked for first: should another process make them meanwhile, the mark that came with them is seen.
     has_tables = connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
     application_id, version = connection.pragma("application_id"), connection.pragma("user_version")
@@ -152,7 +157,7 @@ def _migrate(path: str, connection: apsw.Connection, migrations: Sequence[str]) 
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been faster, so that the version is read again under the lock.
-        _check_version(path, connection, migrations)
+        check_version(path, connection, migrations)
         for statements in migrations[connection.pragma("user_version") :]:
             connection.execute(statements)
         connection.pragma("application_id", APPLICATION_ID)

@@ -50,8 +50,14 @@ class Store(Protocol):
     """
 
     @classmethod
-    def from_url(cls, url: str) -> Self:
-        """Makes the store that a URL names (``sqlite:///roles.db``, ``local:``); opens nothing yet."""
+    def from_url(cls, url: str, *, read_only: bool = False) -> Self:
+        """Makes the store that a URL names (``sqlite:///roles.db``, ``local:``); opens nothing yet.
+
+        Args:
+            url: Where it is.
+            read_only: It is for reading alone: it leaves no trace, and needs neither right nor room to write. One
+                that does not exist yet is empty, and is not made. `append` and `claim` raise `StoreError`.
+        """
         ...
 
     async def __aenter__(self) -> Self:

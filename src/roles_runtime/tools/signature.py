@@ -8,16 +8,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeAlias, get_type_hints
 
-import anyio.to_thread
 import msgspec
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import to_json
 
 from roles_runtime.errors import ToolDefinitionError
-from roles_runtime.llm.message import JsonObject
+from roles_runtime.llm.parts import JsonObject
+from roles_runtime.tools.caller import Caller
+from roles_runtime.tools.result import Told, result_of
+from roles_runtime.tools.threads import from_thread, run_in_thread
 
 Function: TypeAlias = Callable[..., object]
 
@@ -62,37 +64,63 @@ def read_docstring(function: Function) -> Documented:
     return Documented("\n".join(summary).strip(), arguments)
 
 
-def arguments_model(function: Function, name: str, descriptions: Mapping[str, str]) -> type[BaseModel]:
-    """The arguments as a pydantic model: one field each, in order, known by its name alone; others are refused.
+class Signature(msgspec.Struct, frozen=True):
+    """What a function takes.
+
+    Attributes:
+        accepts: The arguments that a model gives, as a pydantic model.
+        names: Which parameter each of its fields fills.
+        caller: The parameter that the Caller fills; empty where it asks for none.
+    """
+
+    accepts: type[BaseModel]
+    names: Mapping[str, str]
+    caller: str = ""
+
+
+def read_signature(function: Function, name: str, descriptions: Mapping[str, str]) -> Signature:
+    """The arguments: one field each, in order, known by its name alone; others are refused.
 
     Raises:
         ToolDefinitionError: the function can not be a tool; it says which parameter stands in the way.
     """
+    fields: dict[str, tuple[object, FieldInfo]] = {}
+    names: dict[str, str] = {}
+    callers: list[str] = []
+    for parameter, hint in _parameters(function, name):
+        if hint is Caller:
+            callers.append(parameter.name)
+            continue
+        # The field's own name is ours, since a parameter may be called ``schema`` or begin with an underscore.
+        field = f"argument_{len(names)}"
+        names[field] = parameter.name
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[field] = (hint, Field(default, alias=parameter.name, description=descriptions.get(parameter.name)))
+    if len(callers) > 1:
+        raise ToolDefinitionError(f"Tool {name}: {' and '.join(callers)} are both the Caller; keep one of them.")
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    try:
+        accepts: type[BaseModel] = create_model(name, __config__=config, **fields)  # type: ignore[call-overload]
+    except PydanticUserError as error:
+        raise ToolDefinitionError(f"Tool {name}: {_first_line(error)}") from error
+    return Signature(accepts, names, "".join(callers))
+
+
+def _parameters(function: Function, name: str) -> list[tuple[inspect.Parameter, object]]:
     try:
         parameters = inspect.signature(function).parameters.values()
         annotated = function if inspect.isroutine(function) else type(function).__call__
         hints = get_type_hints(annotated, include_extras=True)
     except (NameError, TypeError, ValueError) as error:
         raise ToolDefinitionError(f"Tool {name}: its signature can not be read: {error}.") from error
-    fields: dict[str, tuple[object, FieldInfo]] = {}
-    for index, parameter in enumerate(parameters):
+    for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise ToolDefinitionError(
                 f"Tool {name}: {parameter} is {parameter.kind.description}; a model names each argument."
             )
         if parameter.name not in hints:
             raise ToolDefinitionError(f"Tool {name}: parameter {parameter.name!r} needs a type annotation.")
-        default = ... if parameter.default is parameter.empty else parameter.default
-        # The field's own name is ours, since a parameter may be called ``schema`` or begin with an underscore.
-        fields[f"argument_{index}"] = (
-            hints[parameter.name],
-            Field(default, alias=parameter.name, description=descriptions.get(parameter.name)),
-        )
-    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
-    try:
-        return create_model(name, __config__=config, **fields)  # type: ignore[call-overload, no-any-return]
-    except PydanticUserError as error:
-        raise ToolDefinitionError(f"Tool {name}: {_first_line(error)}") from error
+    return [(parameter, hints[parameter.name]) for parameter in parameters]
 
 
 def json_schema(accepts: type[BaseModel], name: str) -> JsonObject:
@@ -110,20 +138,19 @@ def json_schema(accepts: type[BaseModel], name: str) -> JsonObject:
     return schema
 
 
-def caller(function: Function, accepts: type[BaseModel]) -> Callable[[JsonObject], Awaitable[str]]:
+def call_of(function: Function, signature: Signature) -> Callable[[JsonObject, Caller], Awaitable[Told]]:
     """How a tool calls its function: by typed arguments, off the event loop unless it is async."""
     is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
-    names = {field: info.alias or field for field, info in accepts.model_fields.items()}
 
-    async def call(arguments: JsonObject) -> str:
-        given = accepts.model_validate(arguments)
-        work = partial(function, **{name: getattr(given, field) for field, name in names.items()})
-        if is_async:
-            result = await work()  # type: ignore[misc]  # a coroutine function, as was asked above
-        else:
-            # A thread can not be stopped; a cancelled turn leaves it behind and drops what it returns.
-            result = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-        return result if isinstance(result, str) else to_json(result).decode()
+    async def call(arguments: JsonObject, caller: Caller) -> Told:
+        given = signature.accepts.model_validate(arguments)
+        values = {name: getattr(given, field) for field, name in signature.names.items()}
+        if signature.caller:
+            values[signature.caller] = caller if is_async else replace(caller, emit=from_thread(caller.emit))
+        work = partial(function, **values)
+        result = work() if is_async else await run_in_thread(work)
+        # A plain function may be one that was put round an async one.
+        return result_of(await result if inspect.isawaitable(result) else result)
 
     return call
 

@@ -71,7 +71,7 @@ def test_a_workers_failure_is_one_clear_line(told: str, reason: str) -> None:
 def test_what_is_not_understood_is_named_with_what_can_be_asked_and_how_to_have_an_llm() -> None:
     answer = planned(by_user("total profit by region"))
     assert (answer["send_to"], answer["stop"]) == ("User", "Clarification")
-    for part in ("“profit”", "order_id, date, region", "no LLM", "--model provider:name", "README"):
+    for part in ("“profit”", "order_id, date, region", "no LLM", "--model provider:name", "anthropic, deepseek"):
         assert part in answer["message"]
 
 

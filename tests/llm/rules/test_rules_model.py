@@ -20,9 +20,10 @@ from llm.rules.desk import (
     task,
 )
 from roles_runtime.errors import ModelError
-from roles_runtime.llm.model import Finish, TextChunk, resolve_model
+from roles_runtime.llm.model import Finish, TextChunk
 from roles_runtime.llm.providers.rules import RulesModel
 from roles_runtime.llm.request import LLMRequest
+from roles_runtime.llm.resolving import resolve_model
 from roles_runtime.posts.draft import Draft
 from roles_runtime.posts.translator import PostTranslator
 

@@ -11,8 +11,10 @@ import anyio
 import msgspec
 
 from roles_runtime.errors import DocumentError, ModelError
-from roles_runtime.llm.message import JsonObject, ToolCall
+from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.model import Chunk, Finish, TextChunk, ToolCallChunk, Usage
+from roles_runtime.llm.options import ProviderOptions, take_none
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.documents import read_text, read_yaml
 
@@ -80,7 +82,7 @@ class ScriptedModel:
         self._given: Counter[str] = Counter()
 
     @classmethod
-    def from_name(cls, model: str) -> Self:
+    def from_name(cls, model: str, options: ProviderOptions | None = None) -> Self:
         """Reads a script: ``scripted:path/to/script.yaml`` (or ``.json``), a list of answers for each role.
 
         An answer is a text; an object with ``response``, which is sent as JSON; one with ``tool_calls``, a list of
@@ -89,6 +91,7 @@ class ScriptedModel:
         Raises:
             ModelError: the file is missing, too large, or no script; it says where.
         """
+        take_none("scripted", options)
         name = f"scripted:{model}"
         if not model:
             raise ModelError("scripted", "it needs a script: scripted:path/to/script.yaml.")

@@ -9,6 +9,7 @@ import msgspec
 
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.model import Chunk, Finish, TextChunk
+from roles_runtime.llm.options import ProviderOptions, take_none
 from roles_runtime.llm.providers.rules.interpreter import InterpreterReply, interpreter_reply
 from roles_runtime.llm.providers.rules.lexicon import language
 from roles_runtime.llm.providers.rules.planner import PlannerReply, planner_reply
@@ -39,12 +40,13 @@ class RulesModel:
         return f"rules:{_VERSION}"
 
     @classmethod
-    def from_name(cls, model: str) -> Self:
+    def from_name(cls, model: str, options: ProviderOptions | None = None) -> Self:
         """Makes the model; there is one version.
 
         Raises:
             ModelError: another one is named.
         """
+        take_none("rules", options)
         if model not in ("", _VERSION):
             raise ModelError(f"rules:{model}", f"there is no such version; write rules:{_VERSION}, or just rules.")
         return cls()

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from roles_runtime.errors import DocumentError
-from roles_runtime.llm.message import JsonObject, Message, TextMessage
+from roles_runtime.llm.message import Message, TextMessage
+from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.post import USER
 from roles_runtime.posts.shared import FILE_PROFILE_HEADING, FileProfile, FileProfiles
@@ -87,7 +88,7 @@ def situation_of(request: LLMRequest) -> Situation:
         part=title if isinstance(title, str) else "",
         me=next((message.creator for message in systems if message.creator), ""),
         recipients=_recipients(schema),
-        files=_files([message.content for message in systems]),
+        files=_files([message.text for message in systems]),
         said=tuple(_said(message) for message in _conversation(request.messages)),
     )
 
@@ -138,8 +139,8 @@ def _conversation(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 def _said(message: Message) -> Said:
     if message.role == "assistant":
-        return Said(message.creator, message.content, mine=True)
-    text = message.content
+        return Said(message.creator, message.text, mine=True)
+    text = message.text
     task = _TASK.search(text)
     if task:
         text = text[task.end() :]

@@ -1,0 +1,184 @@
+"""The sections of a team file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr, field_validator
+
+from roles_runtime.llm.options import ModelSettings, ProviderOptions
+from roles_runtime.llm.request import Effort
+
+
+def _names(value: object) -> object:
+    named = [value] if isinstance(value, str) else value
+    if not (isinstance(named, list) and named and all(isinstance(each, str) for each in named)):
+        raise ValueError("it should be provider:model, or a list of these")
+    return value
+
+
+ModelNames: TypeAlias = Annotated[str | list[str], BeforeValidator(_names)]
+"""``provider:model``, or several to fall back on in this order."""
+
+
+class Section(BaseModel):
+    """A section of a team file: every key is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ProviderSettings(Section):
+    """A ``[provider.NAME]``: how a provider is reached, and what its models are asked with.
+
+    Attributes:
+        type: An installed provider, where NAME is a name of your own (``[provider.local]`` with ``type = "openai"``).
+        base_url: Where it is, if not at its usual place.
+        api_key_env: The variable that holds its key, if not the usual one. The key itself stands in no file.
+        context_window: Of its models, in tokens, where nobody else knows it.
+        temperature, top_p, max_tokens, effort: What its models are asked with.
+        params: Fields of the provider's own, put into each request as they are.
+    """
+
+    type: str = ""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    context_window: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    effort: Effort | None = None
+    params: dict[str, JsonValue] = {}
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_http(cls, base_url: str | None) -> str | None:
+        if base_url is not None and not base_url.startswith(("http://", "https://")):
+            raise ValueError("it must begin with http:// or https://")
+        return base_url
+
+    def options(self, name: str) -> ProviderOptions:
+        """What the provider is told.
+
+        Args:
+            name: That of the section: what stands before the colon of its models' names.
+        """
+        key = os.environ.get(self.api_key_env, "") if self.api_key_env else ""
+        return ProviderOptions(
+            provider=self.type or name,
+            label=name,
+            base_url=self.base_url,
+            api_key=SecretStr(key) if key else None,
+            context_window=self.context_window,
+            settings=ModelSettings(
+                temperature=self.temperature,
+                top_p=self.top_p,
+                max_tokens=self.max_tokens,
+                effort=self.effort,
+                params=self.params,
+            ),
+        )
+
+
+class RoleSettings(BaseModel):
+    """A ``[[role]]``. Keys beyond these are options of its type.
+
+    Attributes:
+        type: An installed kind of role: ``planner``, ``code_interpreter``, ``echo``, ``model_role``, or yours.
+        name: Its address; the type's own where left out.
+        model: ``provider:model``, or a list of these to fall back on; the team's where left out.
+        intro: What the leader is told about it.
+        instructions: What its model is told, beside its prompt.
+        tools, middleware: Names of installed ones.
+        examples: A folder of conversations in YAML.
+        mcp: What it may call of each ``[mcp.NAME]``: ``{ files = ["read_file"] }``; ``["*"]`` for all there is.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+    name: str | None = None
+    model: ModelNames | None = None
+    intro: str | None = None
+    instructions: str | None = None
+    tools: list[str] = []
+    middleware: list[str] = []
+    examples: str | None = None
+    mcp: dict[str, list[str]] = {}
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """The keys beyond those of every role."""
+        return self.__pydantic_extra__ or {}
+
+
+class KernelSettings(Section):
+    """``[kernel]``. Nothing here can switch the sandbox off.
+
+    Attributes:
+        type: An installed kind, or ``none`` for a team that runs no code.
+        idle_s: How long a kernel that runs nothing is kept; the kind's own where left out.
+        max_live: How many run at most; the kind's own where left out.
+    """
+
+    type: str = "local"
+    idle_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    max_live: int | None = Field(default=None, ge=1)
+
+    @property
+    def options(self) -> dict[str, float | int]:
+        """What its maker is told beside."""
+        given = {"idle_s": self.idle_s, "max_live": self.max_live}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class McpSettings(Section):
+    """A ``[mcp.NAME]``: a server of the Model Context Protocol. It runs outside the sandbox, with the user's rights.
+
+    Attributes:
+        command: The program and its arguments, for one that is started here.
+        cwd: The folder that it is started in.
+        env: What its environment holds.
+        env_from: Names of variables of ours that it is given too.
+        url: Where it is reached, for one that runs already.
+        headers: Sent with each request to it.
+        headers_from: The same, each with the name of the variable that holds its value.
+        allow: Which of its tools there are at all; all, where left out.
+        timeout_s: How long a call may take.
+    """
+
+    command: list[str] = []
+    cwd: str | None = None
+    env: dict[str, str] = {}
+    env_from: list[str] = []
+    url: str | None = None
+    headers: dict[str, str] = {}
+    headers_from: dict[str, str] = {}
+    allow: list[str] | None = None
+    timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+
+    @property
+    def missing(self) -> list[str]:
+        """Which of the variables that are named are not there."""
+        return [name for name in (*self.env_from, *self.headers_from.values()) if name not in os.environ]
+
+    @property
+    def whole_env(self) -> dict[str, str]:
+        """What its environment holds, with the values of our variables."""
+        return {name: os.environ[name] for name in self.env_from} | self.env
+
+    @property
+    def whole_headers(self) -> dict[str, str]:
+        """What is sent with each request, with the values of our variables."""
+        return self.headers | {header: os.environ[name] for header, name in self.headers_from.items()}
+
+
+class TelemetrySettings(Section):
+    """``[telemetry]``.
+
+    Attributes:
+        log: What is logged on stderr, at least.
+    """
+
+    log: Literal["debug", "info", "warning", "error"] = "warning"

@@ -1,0 +1,140 @@
+"""What Ollama answers: a JSON object a line, the last one ``done``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import msgspec
+
+from roles_runtime.errors import StreamIncompleteError
+from roles_runtime.llm.calls import Reasoning, ToolCall
+from roles_runtime.llm.faults import fault_by_words
+from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
+from roles_runtime.llm.sse import LineDecoder
+from roles_runtime.posts.ids import create_id
+
+ORIGIN = "ollama"
+"""Whose thoughts they are; it wants none of them back."""
+
+
+class _Function(msgspec.Struct):
+    name: str = ""
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+    thinking: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Line(msgspec.Struct):
+    message: _Message | None = None
+    done: bool = False
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    error: str | None = None
+
+
+class _Refusal(msgspec.Struct):
+    error: str
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_REFUSAL = msgspec.json.Decoder(_Refusal)
+
+
+def said_by(body: bytes) -> tuple[str, str]:
+    """No code, and the words of an error's body; of what is none of Ollama's, the body itself."""
+    try:
+        return "", _REFUSAL.decode(body).error
+    except msgspec.DecodeError:
+        return "", body.decode(errors="replace")
+
+
+def own_id() -> str:
+    """An id for a call; Ollama gives none."""
+    return "call-" + create_id()
+
+
+class OllamaReader:
+    """Reads one stream.
+
+    Args:
+        name: ``provider:model``, for errors.
+        new_id: Gives ids to calls.
+    """
+
+    def __init__(self, name: str, new_id: Callable[[], str] = own_id) -> None:
+        self._name, self._new_id = name, new_id
+        self._lines = LineDecoder()
+        self._chars = self._calls = 0
+        self._thinking: list[str] = []
+
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """The chunks that these bytes complete. See `StreamReader.feed`."""
+        for line in self._lines.feed(data):
+            if line.strip():
+                yield from self._read(_LINE.decode(line))
+
+    def close(self) -> Iterator[Chunk]:
+        """The stream has ended; its last line may lack an end.
+
+        Raises:
+            StreamIncompleteError: no line was ``done``.
+        """
+        for line in self._lines.close():
+            try:
+                said = _LINE.decode(line)
+            except msgspec.DecodeError:
+                break
+            yield from self._read(said)
+            if said.done:
+                return
+        raise StreamIncompleteError(self._name)
+
+    def _read(self, line: _Line) -> Iterator[Chunk]:
+        if line.error is not None:
+            # The status was sent long ago; what fails now is the server.
+            raise fault_by_words(self._name, 500, "", line.error)
+        if line.message is not None:
+            yield from self._take(line.message)
+        if line.done:
+            yield from self._thought_whole()
+            yield Finish(
+                self._why(line.done_reason),
+                Usage(input_tokens=line.prompt_eval_count or 0, output_tokens=line.eval_count or 0, calls=1),
+            )
+
+    def _take(self, message: _Message) -> Iterator[Chunk]:
+        if message.thinking:
+            self._thinking.append(message.thinking)
+            yield ReasoningChunk(message.thinking)
+        if message.content:
+            yield from self._thought_whole()
+            self._chars += len(message.content)
+            yield TextChunk(message.content)
+        for call in message.tool_calls or ():
+            yield from self._thought_whole()
+            self._calls += 1
+            arguments = bytes(call.function.arguments).decode()
+            yield ToolCallChunk(ToolCall(call_id=self._new_id(), name=call.function.name, arguments=arguments))
+
+    def _thought_whole(self) -> Iterator[Chunk]:
+        if self._thinking:
+            thought = Reasoning(
+                text="".join(self._thinking), origin=ORIGIN, after_chars=self._chars, after_calls=self._calls
+            )
+            self._thinking = []
+            yield ReasoningDone(thought)
+
+    def _why(self, reason: str | None) -> Literal["stop", "tool_calls", "length"]:
+        if reason == "length":
+            return "length"
+        return "tool_calls" if self._calls else "stop"

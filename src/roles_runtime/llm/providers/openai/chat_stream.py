@@ -1,0 +1,186 @@
+"""Reads a stream of OpenAI's chat wire, from OpenAI and from servers that have it more or less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from roles_runtime.errors import ModelUnavailableError
+from roles_runtime.llm.call_gathering import CallGatherer
+from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
+from roles_runtime.llm.providers.openai.complaint import Complaint, complaint_of
+from roles_runtime.llm.providers.openai.events import Events, Halves
+
+_LENGTH = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+_REFUSAL = frozenset({"content_filter", "sensitive", "refusal"})
+_BROKEN = frozenset({"network_error", "insufficient_system_resource", "error", "abort"})
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: str | dict[str, object] | None = None
+
+
+class _Call(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Part(msgspec.Struct):
+    text: str | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: str | list[_Part] | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _PromptDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _CompletionDetails(msgspec.Struct):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _CompletionDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+
+    def told(self) -> Usage:
+        prompt, completion = self.prompt_tokens_details, self.completion_tokens_details
+        cached = prompt.cached_tokens if prompt else None
+        return Usage(
+            input_tokens=self.prompt_tokens or 0,
+            output_tokens=self.completion_tokens or 0,
+            calls=1,
+            cached_tokens=cached or self.prompt_cache_hit_tokens or 0,
+            reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
+        )
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+    usage: _Usage | None = None
+
+
+class _Event(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Complaint | str | None = None
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
+class ChatReader:
+    """Reads one answer.
+
+    The terminal signal is a ``finish_reason``; after it the usage may still come, and ``[DONE]``, which not every
+    server sends.
+    """
+
+    def __init__(self, name: str, origin: str) -> None:
+        """Takes the model's name, for errors, and whose the thoughts are, empty where nobody wants them back."""
+        self._name, self._origin = name, origin
+        self._events = Events(name, _DECODER)
+        self._calls = CallGatherer()
+        self._halves = Halves()
+        self._thoughts: list[str] = []
+        self._chars = 0
+        self._has_refused = False
+        self._reason = ""
+        self._usage = Usage(calls=1)
+
+    def feed(self, data: bytes) -> Iterator[Chunk]:
+        """See `StreamReader`."""
+        for event in self._events.feed(data):
+            if event is not None:
+                yield from self._read(event)
+            elif self._reason:
+                yield from self._finished()
+                return
+
+    def close(self) -> Iterator[Chunk]:
+        """See `StreamReader`."""
+        if not self._reason:
+            raise self._events.ended()
+        yield from self._finished()
+
+    def _read(self, event: _Event) -> Iterator[Chunk]:
+        if event.error is not None:
+            raise complaint_of(event.error).fault(self._name)
+        if event.usage is not None:
+            self._usage = event.usage.told()
+        for choice in event.choices or ():
+            if choice.delta is not None:
+                yield from self._grown(choice.delta)
+            if choice.usage is not None:
+                self._usage = choice.usage.told()
+            self._reason = choice.finish_reason or self._reason
+
+    def _grown(self, delta: _Delta) -> Iterator[Chunk]:
+        thought = delta.reasoning_content or delta.reasoning
+        if thought and isinstance(thought, str):
+            thought = self._halves.join(thought)
+            self._thoughts.append(thought)
+            yield ReasoningChunk(thought)
+        content = delta.content or ""
+        if not isinstance(content, str):
+            content = "".join(each.text or "" for each in content)
+        if delta.refusal:
+            self._has_refused = True
+            content += delta.refusal
+        if content:
+            yield from self._thought()
+            yield from self._said(self._halves.join(content))
+        if delta.tool_calls:
+            yield from self._thought()
+            for call in delta.tool_calls:
+                self._call(call)
+
+    def _said(self, text: str) -> Iterator[Chunk]:
+        if text:
+            self._chars += len(text)
+            yield TextChunk(text)
+
+    def _call(self, call: _Call) -> None:
+        function = call.function or _Function()
+        arguments = function.arguments or ""
+        if not isinstance(arguments, str):
+            arguments = msgspec.json.encode(arguments).decode()
+        self._calls.add(index=call.index, call_id=call.id or "", name=function.name or "", arguments=arguments)
+
+    def _thought(self) -> Iterator[Chunk]:
+        """What was thought until here, whole, for a server that wants it back."""
+        if self._thoughts and self._origin:
+            text = "".join(self._thoughts)
+            yield ReasoningDone(
+                Reasoning(text=text, origin=self._origin, after_chars=self._chars, after_calls=len(self._calls))
+            )
+        self._thoughts.clear()
+
+    def _finished(self) -> Iterator[Chunk]:
+        if self._reason in _BROKEN:
+            raise ModelUnavailableError(self._name, f"it broke its answer off: {self._reason}")
+        yield from self._thought()
+        yield from self._said(self._halves.rest())
+        calls = self._calls.calls()
+        for call in calls:
+            yield ToolCallChunk(call)
+        if self._reason in _LENGTH:
+            yield Finish("length", self._usage)
+        elif self._reason in _REFUSAL or self._has_refused:
+            yield Finish("refusal", self._usage)
+        else:
+            yield Finish("tool_calls" if calls else "stop", self._usage)

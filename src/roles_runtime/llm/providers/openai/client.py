@@ -1,0 +1,202 @@
+"""The way to OpenAI and to servers with its wires, by its SDK: auth, transport, and the answer's bytes as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import msgspec
+from anyio import move_on_after, to_thread
+from pydantic import SecretStr
+
+from roles_runtime.errors import ModelError, ModelKeyError, ModelUnavailableError
+from roles_runtime.llm.http_connection import CONNECT_TIMEOUT_S, MAX_CONNECTIONS, SILENCE_TIMEOUT_S, missing_extra
+from roles_runtime.llm.keys import find_key, missing_key, needed_key
+from roles_runtime.llm.parts import JsonObject
+from roles_runtime.llm.per_loop import PerLoop
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+EXTRA = "openai"
+NO_KEY = "none"
+"""What a server is sent that wants no key: the SDK wants to send something."""
+
+DRAIN_S = 0.25
+"""How long the end behind a stream's last event is waited for, so that the line serves the next call too."""
+
+
+class OpenAIConnection:
+    """Asks one address. The client is made at the first call, for each event loop its own.
+
+    Args:
+        name: ``provider:model``, for errors.
+        path: Of the wire, below `base_url`.
+        base_url: Where the API is, with its version.
+        api_key: The key; looked for in the environment at the first call where it is left out.
+        key_variables: Where it is looked for, in this order.
+        needs_key: Whether the server answers nobody without a key; one on this machine never does.
+        connect_timeout_s: How long a connection may take to be made.
+        silence_timeout_s: How long the server may say nothing at all.
+
+    Raises:
+        ModelError: the address is none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        base_url: str,
+        api_key: SecretStr | None = None,
+        *,
+        key_variables: tuple[str, ...] = (),
+        needs_key: bool = True,
+        connect_timeout_s: float = CONNECT_TIMEOUT_S,
+        silence_timeout_s: float = SILENCE_TIMEOUT_S,
+    ) -> None:
+        if not host_of(base_url):
+            raise ModelError(name, "its base_url is no address; write http://HOST/… or https://HOST/…")
+        self._name, self._path, self._base_url = name, path, base_url
+        self._api_key, self._key_variables = api_key, key_variables
+        self._needs_key = needs_key and not is_loopback(base_url)
+        self._connect_timeout_s, self._silence_timeout_s = connect_timeout_s, silence_timeout_s
+        self._clients: PerLoop[AsyncOpenAI] = PerLoop(self._client)
+
+    @asynccontextmanager
+    async def open(self, body: JsonObject) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Sends a body; inside the block the answer's bytes come as they arrive. See `Connection.open`."""
+        if EXTRA not in sys.modules:
+            # It takes the SDK a second to be imported, in which the loop goes on.
+            await to_thread.run_sync(find_sdk, self._name)
+        client = self._clients.get()
+        # Importable, since there is a client.
+        from roles_runtime.llm.http_errors import as_model_errors
+
+        with as_model_errors(self._name):
+            response = await self._post(client, msgspec.json.encode(body))
+            try:
+                pieces = response.aiter_bytes()
+                yield pieces
+                with move_on_after(DRAIN_S):
+                    async for _ in pieces:
+                        pass
+            finally:
+                await response.aclose()
+
+    async def aclose(self) -> None:
+        """Closes what is open in this event loop; the next call opens it anew."""
+        client = self._clients.take()
+        if client is not None:
+            await client.close()
+
+    def ready(self) -> str:
+        """What is missing before anything can be asked; empty where nothing is."""
+        if find_spec(EXTRA) is None:
+            return missing_extra(EXTRA)
+        if not self._needs_key or self._api_key or find_key(*self._key_variables):
+            return ""
+        return missing_key(*self._key_variables)
+
+    def _key(self) -> str:
+        if self._needs_key:
+            key: SecretStr | None = needed_key(self._name, self._api_key, *self._key_variables)
+        else:
+            key = self._api_key or find_key(*self._key_variables)
+        told = key.get_secret_value().strip() if key is not None else NO_KEY
+        # In a header it would be refused with words that hold it.
+        if not told.isascii() or not told.isprintable() or " " in told:
+            raise ModelKeyError(self._name, "what was given as its key is none: it has blanks, or letters no key has.")
+        return told
+
+    async def _post(self, client: AsyncOpenAI, content: bytes) -> httpx2.Response:
+        """The answer, its body unread.
+
+        Cast to the transport's own response, the SDK hands it over as it is: no typed events are made of it.
+        """
+        import httpx2
+        import openai
+
+        headers: dict[str, str | openai.Omit] = {"content-type": "application/json"}
+        if not is_openai(self._base_url):
+            # The SDK finds them in the environment; they are nobody else's affair.
+            headers |= {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+        try:
+            response: object = await client.post(
+                self._path,
+                cast_to=httpx2.Response,
+                content=content,
+                options={"headers": headers},
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
+            )
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, httpx2.HTTPError | httpx2.InvalidURL):
+                raise error.__cause__ from None
+            raise ModelUnavailableError(self._name, f"it can not be reached: {error}") from None
+        assert isinstance(response, httpx2.Response)
+        return response
+
+    def _client(self) -> AsyncOpenAI:
+        find_sdk(self._name)
+        import httpx2
+        import openai
+
+        from roles_runtime.llm.http_errors import answered
+
+        async def refuse(response: httpx2.Response) -> None:
+            # Before the SDK sees it, which would read the whole body of an error, however long.
+            await answered(response)
+
+        timeout = httpx2.Timeout(self._silence_timeout_s, connect=self._connect_timeout_s)
+        return openai.AsyncOpenAI(
+            api_key=self._key(),
+            base_url=self._base_url,
+            max_retries=0,
+            timeout=timeout,
+            http_client=openai.DefaultAsyncHttpxClient(
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
+                follow_redirects=False,
+                event_hooks={"response": [refuse]},
+            ),
+        )
+
+
+def find_sdk(name: str) -> None:
+    """Imports it.
+
+    Raises:
+        ModelError: it is not installed.
+    """
+    try:
+        import httpx2  # noqa: F401
+        import openai  # noqa: F401
+    except ImportError:
+        raise ModelError(name, missing_extra(EXTRA)) from None
+
+
+def host_of(base_url: str) -> str:
+    """The host of an ``http(s)`` address; empty where it is no such address."""
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether that address is on this machine."""
+    host = host_of(base_url)
+    return host in ("localhost", "::1") or host.startswith("127.") or host.endswith(".localhost")
+
+
+def is_openai(base_url: str) -> bool:
+    """Whether that address is OpenAI's own."""
+    host = host_of(base_url)
+    return host == "openai.com" or host.endswith(".openai.com")

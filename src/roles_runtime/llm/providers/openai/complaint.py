@@ -1,0 +1,95 @@
+"""What a server with OpenAI's wire says when it complains, in an answer of its own or inside a stream."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from roles_runtime.errors import ModelError
+from roles_runtime.llm.faults import fault_by_words
+
+_TITLE = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+_STATUS_OF = {
+    "context_length_exceeded": 400,
+    "insufficient_quota": 429,
+    "rate_limit_exceeded": 429,
+    "server_error": 500,
+    "internal_error": 500,
+    "vector_store_timeout": 500,
+}
+
+
+class Complaint(msgspec.Struct):
+    """An ``error`` object. Servers differ in what they fill in, and with which type."""
+
+    message: object = None
+    type: object = None
+    code: object = None
+
+    @property
+    def about(self) -> str:
+        """Its code; its type where it has no code, or a number only."""
+        code, kind = _text(self.code), _text(self.type)
+        return kind if kind and (not code or code.isdecimal()) else code
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that it would have had, as far as it tells; else 0."""
+        code = _text(self.code)
+        if code.isdecimal() and 400 <= int(code) < 600:
+            return int(code)
+        return _STATUS_OF.get(code) or _STATUS_OF.get(_text(self.type)) or 0
+
+    def fault(self, name: str) -> ModelError:
+        """The error that stands for it, where it came inside a stream."""
+        return fault_by_words(name, self.status, self.about, _text(self.message) or "an error without words")
+
+
+class _Body(msgspec.Struct):
+    error: Complaint | str | None = None
+    message: object = None
+    msg: object = None
+    detail: object = None
+    type: object = None
+    code: object = None
+
+
+_DECODER = msgspec.json.Decoder(_Body | list[_Body])
+
+
+def complaint_of(error: Complaint | str) -> Complaint:
+    """An ``error`` that is a text alone, as a whole one."""
+    return Complaint(message=error) if isinstance(error, str) else error
+
+
+def find_complaint(body: bytes) -> Complaint | None:
+    """The complaint that a JSON body is; None where it is none."""
+    try:
+        said = _DECODER.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if isinstance(said, list):
+        said = said[0] if said else _Body()
+    if said.error is not None:
+        return complaint_of(said.error)
+    words = said.message or said.msg or said.detail
+    return Complaint(words, said.type, said.code) if words else None
+
+
+def read_complaint(body: bytes) -> tuple[str, str]:
+    """Code and words of an answer that is an error, whatever its body is."""
+    found = find_complaint(body)
+    if found is not None:
+        return found.about, _text(found.message)
+    title = _TITLE.search(body)
+    if title or body.lstrip()[:1] == b"<":
+        words = title.group(1).decode(errors="replace").strip() if title else ""
+        return "", f"an HTML page: {words}" if words else "an HTML page"
+    return "", body[:2000].decode(errors="replace")
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return str(value) if isinstance(value, int | float) else msgspec.json.encode(value).decode()

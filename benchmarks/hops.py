@@ -22,6 +22,7 @@ import tracemalloc
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from roles_runtime import Attachment, Post, Role, Turn
+from roles_runtime.done import DONE
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.posts.event import Entry
 from roles_runtime.roles.turn import Answer, Respond
@@ -37,8 +38,8 @@ HOPS = 20_000
 class NullStore(LocalStore):
     """Keeps nothing: what remains is the runtime alone."""
 
-    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
-        pass
+    def append(self, session_id: str, entries: Sequence[Entry]) -> Awaitable[None]:
+        return DONE
 
     async def read(self, session_id: str, after_seq: int = 0) -> AsyncGenerator[Entry, None]:
         return

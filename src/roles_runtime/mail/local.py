@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
+from roles_runtime.done import DONE
 from roles_runtime.errors import TransportError
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.mail.transport import Address
@@ -60,16 +61,18 @@ class LocalTransport:
         mailbox = self._boxes[address] = LocalMailbox(address, wake, capacity, self._boxes)
         return mailbox
 
-    async def send(self, envelope: Envelope) -> None:
-        """Lands the envelope and wakes its owner; never waits. See `Transport.send`."""
-        mailbox = self._boxes.get((envelope.session_id, envelope.recipient))
-        if mailbox is None:
-            raise _nobody(envelope)
-        line = mailbox.line
+    def send(self, envelope: Envelope) -> Awaitable[None]:
+        """Lands the envelope, once, and wakes its owner; never waits. See `Transport.send`."""
+        try:
+            mailbox = self._boxes[envelope.session_id, envelope.recipient]
+        except KeyError:
+            raise _nobody(envelope) from None
+        line, wake = mailbox.line, mailbox.wake
         if len(line) >= mailbox.capacity:
             raise _full(envelope, mailbox.capacity)
         line.append(envelope)
-        mailbox.wake()
+        wake()
+        return DONE
 
     async def aclose(self) -> None:
         """Closes all mailboxes; none can be opened afterwards."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
 
 from roles_runtime.mail.envelope import Envelope
@@ -49,8 +49,10 @@ class Transport(Protocol):
         """
         ...
 
-    async def send(self, envelope: Envelope) -> None:
-        """Hands an envelope over; returns when the transport has it.
+    def send(self, envelope: Envelope) -> Awaitable[None]:
+        """Hands an envelope over; to be awaited until the transport has it.
+
+        A transport that never waits gives `DONE`, and gives it always: it says that the envelope has landed, once.
 
         Raises:
             TransportError: nobody opened that address, or its mailbox is full.

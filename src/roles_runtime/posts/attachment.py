@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -146,10 +146,3 @@ class SealedAttachment(Attachment, gc=False, eq=False):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise PostSealedError("attachment")
-
-
-def seal_attachments(attachments: Iterable[Attachment]) -> None:
-    """Seals each in place, by its class: making and reading an open one costs nothing for it."""
-    for attachment in attachments:
-        if type(attachment) is Attachment:  # one that was received may be passed on, sealed as it is
-            attachment.__class__ = SealedAttachment

@@ -13,25 +13,33 @@ from time import gmtime, strftime, strptime, time
 class _Minter:
     """Hands out ids of one process: a random start, then a counter, so that order is kept and none repeats."""
 
-    __slots__ = ("_head", "_next", "_second", "_stamp", "_tail")
+    __slots__ = ("_head", "_next", "_prefix", "_since", "_stamp", "_tail", "_until")
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
         self.reseed()
+        # A forked child must not mint its parent's next ids.
+        os.register_at_fork(after_in_child=self.reseed)
 
     def reseed(self) -> None:
         # A quarter of the range is left for counting: 2**30 ids before the hex digits would wrap.
         self._next = secrets.randbelow(3 << 30)
         self._tail: Iterator[str] = iter(())
-        self._second, self._stamp, self._head = -1, "", ""
+        self._since = self._until = 0.0
+        self._stamp = self._head = ""
 
     def mint(self) -> str:
-        second = int(time())
-        if second != self._second:
-            self._second, self._stamp = second, strftime("%Y%m%d-%H%M%S-", gmtime(second))
-            self._head = self._stamp + self._head[-6:]
+        now = time()
+        if not self._since <= now < self._until:
+            self._begin_second(int(now))
         for tail in self._tail:
             return self._head + tail
         return self._turn_over()
+
+    def _begin_second(self, second: int) -> None:
+        self._since, self._until = float(second), second + 1.0
+        self._stamp = self._prefix + strftime("%Y%m%d-%H%M%S-", gmtime(second))
+        self._head = self._stamp + self._head[-6:]
 
     def _turn_over(self) -> str:
         """Takes the next 256 numbers: their last two digits are ready made, since every Post needs an id or two."""
@@ -43,12 +51,12 @@ class _Minter:
 
 _STAMP = re.compile(r"-\d{8}-\d{6}-")
 _TAILS = tuple(f"{n:02x}" for n in range(256))
-_minter = _Minter()
-# A forked child must not mint its parent's next ids.
-os.register_at_fork(after_in_child=_minter.reseed)
 
-create_id: Callable[[], str] = _minter.mint
+create_id: Callable[[], str] = _Minter().mint
 """A new id without prefix, as sessions have it: ``YYYYMMDD-HHMMSS-<8 hex>``, UTC."""
+
+create_post_id: Callable[[], str] = _Minter("post-").mint
+"""A new id of a Post, with its prefix: every hop needs one."""
 
 
 def reload_id() -> str:

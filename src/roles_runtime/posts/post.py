@@ -8,8 +8,8 @@ from typing import NoReturn, SupportsIndex, TypeAlias
 import msgspec
 
 from roles_runtime.errors import DocumentError, PostSealedError
-from roles_runtime.posts.attachment import Attachment, AttachmentType, Json, seal_attachments
-from roles_runtime.posts.ids import create_id, reload_id
+from roles_runtime.posts.attachment import Attachment, AttachmentType, Json, SealedAttachment
+from roles_runtime.posts.ids import create_post_id, reload_id
 from roles_runtime.posts.shared import SharedMemoryEntry
 
 RoleName: TypeAlias = str
@@ -70,7 +70,7 @@ class Post(msgspec.Struct, gc=False, eq=False):
     ) -> Post:
         """A new, open Post; no message is the empty one."""
         return Post(
-            "post-" + create_id(),
+            create_post_id(),
             message or "",
             send_from,
             send_to,
@@ -172,7 +172,9 @@ def seal(post: Post) -> None:
     """
     attachments = post.attachment_list
     if attachments:
-        seal_attachments(attachments)
+        for attachment in attachments:
+            if type(attachment) is Attachment:  # one that was received may be passed on, sealed as it is
+                attachment.__class__ = SealedAttachment
         post.attachment_list = SealedList(attachments)
     else:
         post.attachment_list = _NO_ATTACHMENTS

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 
 from roles_runtime.errors import StoreError
 from roles_runtime.llm.model import Usage
+from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.conversation import Reason, Round, RoundState
 from roles_runtime.posts.event import Outcome, PostCancelled, RoundClosed, TurnFinished
 from roles_runtime.posts.post import USER, Post, RoleName
@@ -53,7 +53,9 @@ class ActiveRound:
         session, team, limits: Where it belongs.
         round: Its record, as memory and the user see it.
         actors: By role; made when the first Post comes for one.
-        under_way: Keys of envelopes that were sent and not answered yet; what is not among them is a second delivery.
+        lands_once: Whether all that was sent had landed when `send` returned: nothing is under way then.
+        under_way: Keys of envelopes that were sent and not taken yet, where the transport makes one wait; what is not
+            among them is a second delivery.
         landing: Set when something lands, while all that is left is in the transport.
         woken: Actors that something has landed for and nobody runs yet.
         branches: By number, while their fan-out is out.
@@ -84,6 +86,7 @@ class ActiveRound:
         "is_open",
         "is_over",
         "landing",
+        "lands_once",
         "large",
         "limits",
         "most_replies",
@@ -109,6 +112,7 @@ class ActiveRound:
         self.actors: dict[RoleName, Actor] = {}
         self.woken: list[Actor] = []
         self.under_way: set[str] = set()
+        self.lands_once = True
         self.landing: asyncio.Event | None = None
         self.branches: dict[int, Branch] = {}
         self.ids: set[str] = set()
@@ -138,18 +142,27 @@ class ActiveRound:
         if seat.needs_kernel:
             actor.kernel = session.kernel_for(name, self.round.id, actor.turn_id)
         capacity = self.limits.max_internal_chat_round_num + len(self.team.roles) + 1
-        actor.mailbox = session.ground.transport.open(
-            (session.id, name), partial(self._landed, actor), capacity=capacity
-        )
+
+        def wake() -> None:
+            # Something landed: the actor is to be run, unless somebody does or its fan-out is out.
+            if actor.busy or actor.joins:
+                actor.more = True
+            else:
+                actor.busy = True
+                woken.append(actor)
+            if self.landing is not None:
+                self.landing.set()
+
+        woken = self.woken
+        actor.mailbox = session.ground.transport.open((session.id, name), wake, capacity=capacity)
         self.actors[name] = actor
 
-    def _landed(self, actor: Actor) -> None:
-        """Something landed for an actor: it is to be run, unless somebody does or its fan-out is out."""
-        if not (actor.busy or actor.joins):
-            actor.busy = True
-            self.woken.append(actor)
-        if self.landing is not None:
-            self.landing.set()
+    def is_first(self, envelope: Envelope) -> bool:
+        """Whether an envelope was not taken before; what is delivered a second time was answered, or is being."""
+        if envelope.key not in self.under_way:
+            return False
+        self.under_way.remove(envelope.key)
+        return True
 
     async def landed(self) -> bool:
         """Waits until an actor is woken by what is still in the transport; False where nothing is.

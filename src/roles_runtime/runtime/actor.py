@@ -7,7 +7,7 @@ from typing import Protocol
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.mail.transport import Mailbox
-from roles_runtime.posts.post import Post, RoleName
+from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.runtime.seats import Seat
 
 
@@ -36,6 +36,7 @@ class Actor:
         leads: Whether its Post to User closes the round.
         mailbox: Where its Posts land.
         busy: Whether somebody runs it, or will.
+        more: Whether something landed meanwhile, or while its fan-out was out.
         envelope: What it answers, or was taken to be answered next.
         requester: The sender of the last Post of this round that came from another.
         corrections: Self-corrections in this round.
@@ -43,7 +44,7 @@ class Actor:
         kernel: The session's, as this role sees it, or None.
         scope: Of the turn under way, or None.
         sending: Posts that are being written and have not been delivered yet.
-        others: Every exact name that it may write to, itself excepted.
+        straight: Every exact name that it may write to without further thought.
     """
 
     __slots__ = (
@@ -54,12 +55,13 @@ class Actor:
         "kernel",
         "leads",
         "mailbox",
+        "more",
         "name",
-        "others",
         "requester",
         "scope",
         "seat",
         "sending",
+        "straight",
     )
 
     def __init__(self, seat: Seat, leader: RoleName) -> None:
@@ -69,13 +71,21 @@ class Actor:
         self.kernel: Kernel | None = None
         self.requester = leader
         self.mailbox: Mailbox
-        self.busy = False
+        self.busy = self.more = False
         self.envelope: Envelope | None = None
         self.corrections = 0
         self.joins = 0
         self.scope: Running | None = None
         self.sending: tuple[Post, ...] = ()
-        self.others = seat.others
+        self.straight = seat.others - {USER} if self.leads else seat.others
+
+    def take_on(self, woken: list[Actor]) -> None:
+        """Takes what landed while it was busy, to be run again."""
+        self.envelope = self.mailbox.take()
+        if self.envelope is None:
+            self.busy = self.more = False
+        else:
+            woken.append(self)
 
     def turn_id(self) -> str:
         """The event key of the turn under way."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from time import time_ns
 from typing import TypeAlias
 
+from roles_runtime.done import DONE
 from roles_runtime.errors import StoreError
 from roles_runtime.posts.event import DurableEvent, Entry, PostSent, TurnFinished
 from roles_runtime.runtime.coats import Coats
@@ -50,34 +51,42 @@ class Journal:
         Raises:
             StoreError: none was written.
         """
-        await self.hand_over(self.place(events))
-
-    def place(self, events: Sequence[Keyed]) -> tuple[Entry, ...]:
-        """Gives events their places; the caller hands them over at once."""
+        if self.broken:
+            raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        return tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
+        entries = tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
+        # Moved before the wait: appends of one session are under way side by side, in the order of their places.
+        self.seq = seq + len(entries)
+        await self._written(entries)
 
-    def place_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> tuple[Entry, ...]:
-        """As `place` for a turn and its one Post, without its cost: this is what a hop writes."""
+    def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> Awaitable[None]:
+        """As `append` for a turn and its one Post, without its cost: this is what a hop writes.
+
+        `DONE` says that they are durable and told already.
+        """
+        if self.broken:
+            raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
-        return (
+        entries = (
             Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
             Entry(seq + 2, turn_id, now, finished, traceparent),
         )
-
-    async def hand_over(self, entries: tuple[Entry, ...]) -> None:
-        """Hands placed entries to the store; returns when they are durable, and tells the listeners then.
-
-        Raises:
-            StoreError: none was written.
-        """
-        if self.broken:
-            # What stands in memory was not written; another entry after it would leave a gap.
-            raise StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
-        # Moved before the wait: appends of one session are under way side by side, in the order of their places.
-        self.seq += len(entries)
+        self.seq = seq + 2
         try:
-            await self._store.append(self._session_id, entries)
+            durable = self._store.append(self._session_id, entries)
+        except Exception:
+            self.broken = True
+            raise
+        if durable is not DONE:
+            return self._written(entries, durable)
+        if self._listeners.watchers:
+            self._tell(entries)
+        return DONE
+
+    async def _written(self, entries: tuple[Entry, ...], durable: Awaitable[None] | None = None) -> None:
+        """Waits until placed entries, handed over here or before, are durable; tells the listeners then."""
+        try:
+            await (self._store.append(self._session_id, entries) if durable is None else durable)
         except Exception:
             self.broken = True
             raise
@@ -86,6 +95,10 @@ class Journal:
             raise
         if self._listeners.watchers:
             self._tell(entries)
+
+    def _torn(self) -> StoreError:
+        # What stands in memory was not written; another entry after it would leave a gap.
+        return StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
 
     def tell_owed(self) -> None:
         """Tells the listeners what was written while whoever wrote it was cancelled."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
+from roles_runtime.done import DONE
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import Outcome, PostSent, TurnFinished
@@ -16,67 +17,107 @@ from roles_runtime.runtime.journal import Keyed
 from roles_runtime.runtime.text import can_be_kept
 
 
-async def route(active: ActiveRound, actor: Actor, envelope: Envelope, answer: Answer, started_at: int) -> Outcome:
-    """Takes what a role answered: checks it, seals it, writes it down, delivers it.
+def route(
+    active: ActiveRound,
+    actor: Actor,
+    envelope: Envelope,
+    answer: Answer,
+    started_at: int,
+    admitted: Outcome | None = None,
+) -> Awaitable[Outcome | None]:
+    """Takes what a role answered: checks it, seals it, writes it down, delivers it; the caller clears `sending` then.
 
     A late answer, of a round that is over, is dropped. The leader's Post to User closes the round in the same append.
+    Most answers are one Post to another role, that needs no mending and ends nothing: they go straight through here.
+
+    Args:
+        active: The round.
+        actor: Who answers.
+        envelope: What is answered.
+        answer: The answer.
+        started_at: When the turn began, in ns.
+        admitted: The verdict, where the answer is one Post that was looked at closely already.
 
     Returns:
-        The verdict: ``ok``; ``self_correction`` or ``rejected`` where the role writes to itself to mend its answer;
-        ``cancelled`` where it came too late.
+        The rest, which gives the verdict: ``ok`` or None; ``self_correction`` or ``rejected`` where the role writes to
+        itself to mend its answer; ``cancelled`` where it came too late. `DONE` where nothing had to wait.
 
     Raises:
         RoleError: the answer breaks the contract of a role.
         StoreError: it could not be written down.
     """
+    name, replies = actor.name, active.replies + 1
+    if not (
+        type(answer) is Post
+        and (
+            admitted
+            or (
+                answer.send_from is name
+                and answer.send_to in actor.straight
+                and type(answer.id) is type(answer.message) is type(answer.send_to) is str
+                and answer.id.isascii()
+                and (answer.message.isascii() or can_be_kept(answer.message))
+                and (fits(answer, active.large) if answer.attachment_list else len(answer.message) <= active.large)
+                and replies < active.most_replies
+                and active.is_open
+            )
+        )
+    ):
+        return _look_closely(active, actor, envelope, answer, started_at)
+    record, key, recipient = active.round, envelope.key, answer.send_to
+    answered = (key,) if len(envelope.posts) == 1 else tuple([post.id for post in envelope.posts])
+    seal(answer)
+    record.post_list.append(answer)
+    active.replies = replies
+    actor.scope = None
+    posts = actor.sending = (answer,)
+    durable = active.session.journal.append_turn(
+        PostSent(record.id, answer, answered),
+        TurnFinished(record.id, name, answered, started_at, admitted or "ok"),
+        f"{record.id}/{key}/{name}",
+    )
+    if durable is not DONE or envelope.branch or recipient not in active.actors:
+        return _deliver(durable, active, actor, envelope, answer)
+    carry = active.carry
+    landed = carry(Envelope(active.session.id, record.id, recipient, posts, answer.id, len(record.post_list)))
+    if landed is not DONE:
+        active.lands_once = False
+        active.under_way.add(answer.id)
+    return landed
+
+
+async def _look_closely(
+    active: ActiveRound, actor: Actor, envelope: Envelope, answer: Answer, started_at: int
+) -> Outcome:
+    """Takes an answer that is out of the ordinary, or ends the round, or comes too late."""
     if not active.is_open:
         return "cancelled"
-    name = actor.name
-    outcome: Outcome = "ok"
-    if (
-        type(answer) is Post
-        and answer.send_from is name
-        and answer.send_to in actor.others
-        and type(answer.id) is type(answer.message) is type(answer.send_to) is str
-        and answer.id.isascii()
-        and (answer.message.isascii() or can_be_kept(answer.message))
-        and (fits(answer, active.large) if answer.attachment_list else len(answer.message) <= active.large)
-    ):
-        posts: tuple[Post, ...] = (answer,)
-    else:
-        posts, outcome = await admit(active, actor, answer)
-        if active.is_over:
-            return "cancelled"
-    record = active.round
-    answered = (envelope.key,) if len(envelope.posts) == 1 else tuple([post.id for post in envelope.posts])
-    finished = TurnFinished(record.id, name, answered, started_at, outcome)
-    turn_id = f"{record.id}/{envelope.key}/{name}"
+    posts, outcome = await admit(active, actor, answer)
+    if active.is_over:
+        return "cancelled"
+    first, replies = posts[0], active.replies + len(posts)
+    if len(posts) == 1 and replies < active.most_replies and not (actor.leads and first.send_to == USER):
+        await route(active, actor, envelope, first, started_at, outcome)
+        return outcome
+    active.replies = replies
     actor.scope = None
     actor.sending = posts
-    active.replies += len(posts)
-    first = posts[0]
-    if len(posts) > 1 or active.replies >= active.most_replies or (actor.leads and first.send_to == USER):
-        await _send_or_close(active, actor, envelope, posts, finished, turn_id)
-        return outcome
-    seal(first)
-    record.post_list.append(first)
-    journal = active.session.journal
-    await journal.hand_over(journal.place_turn(PostSent(record.id, first, answered), finished, turn_id))
+    answered = tuple([post.id for post in envelope.posts])
+    turn_id = f"{active.round.id}/{envelope.key}/{actor.name}"
+    finished = TurnFinished(active.round.id, actor.name, answered, started_at, outcome)
+    await _send_or_close(active, actor, envelope, posts, finished, turn_id)
+    return outcome
+
+
+async def _deliver(durable: Awaitable[None], active: ActiveRound, actor: Actor, envelope: Envelope, post: Post) -> None:
+    await durable
     if active.is_over:
         # It was ended from outside while the store was writing.
-        return outcome
+        return
     if envelope.branch:
-        await _go_on(active, actor, envelope, first)
-    elif first.send_to in active.actors:
-        # As `hand_over`, without its cost: this is the way of most Posts.
-        active.under_way.add(first.id)
-        await active.carry(
-            Envelope(active.session.id, record.id, first.send_to, posts, first.id, len(record.post_list))
-        )
-    elif first.send_to != USER:
-        await hand_over(active, first.send_to, posts, len(record.post_list))
-    actor.sending = ()
-    return outcome
+        await _go_on(active, actor, envelope, post)
+    elif post.send_to != USER:
+        await hand_over(active, post.send_to, (post,), len(active.round.post_list))
 
 
 async def _send_or_close(
@@ -128,14 +169,18 @@ async def _go_on(active: ActiveRound, actor: Actor, answered: Envelope, post: Po
         await hand_over(active, post.send_to, (post,), len(active.round.post_list), number)
 
 
-async def hand_over(
+def hand_over(
     active: ActiveRound, recipient: RoleName, posts: tuple[Post, ...], position: int, branch: int = 0
-) -> None:
+) -> Awaitable[None]:
     """Sends Posts that stand in the journal to a role's mailbox."""
     if recipient not in active.actors:
         active.open_actor(recipient)
-    active.under_way.add(posts[-1].id)
-    await active.carry(Envelope(active.session.id, active.round.id, recipient, posts, posts[-1].id, position, branch))
+    key = posts[-1].id
+    landed = active.carry(Envelope(active.session.id, active.round.id, recipient, posts, key, position, branch))
+    if landed is not DONE:
+        active.lands_once = False
+        active.under_way.add(key)
+    return landed
 
 
 async def _open_join(active: ActiveRound, owner: Actor, outer: int, posts: tuple[Post, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import time_ns
 
+from roles_runtime.done import DONE
 from roles_runtime.errors import CorrectionsExhaustedError, InvalidResponseError, RoleError, RolesError, StoreError
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.conversation import Reason, RoundState
@@ -14,7 +15,7 @@ from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.coats import Coats
-from roles_runtime.runtime.context import in_context, run_in_context
+from roles_runtime.runtime.context import run_in_context
 from roles_runtime.runtime.journal import Keyed
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.router import fail_branch, hand_over, route
@@ -75,28 +76,27 @@ async def _walk_all(active: ActiveRound, woken: list[Actor]) -> None:
 
 async def _walk(active: ActiveRound, actor: Actor) -> None:
     """Runs the next turn itself while one actor is woken; opens a task group where several are."""
-    woken, turns = active.woken, 0
+    woken, fresh_context = active.woken, active.fresh_context
     while True:
-        await step(active, actor)
-        if active.is_over:
-            # Turns of other actors that still run are for nothing now.
-            if active.task is not asyncio.current_task():
-                active.stop()
-            return
-        following = None if actor.joins else actor.mailbox.take()
-        if following is None:
-            actor.busy = False
-        else:
-            actor.envelope = following
-            woken.append(actor)
-        if len(woken) != 1:
-            if woken:
-                await _walk_all(active, _take(active))
-            return
-        actor = woken.pop()
-        turns += 1
-        if not turns % YIELD_EVERY:
-            await asyncio.sleep(0)
+        for _ in range(YIELD_EVERY):
+            rest = run_in_context(fresh_context(), step(active, actor))
+            if rest is not DONE:
+                await rest
+            if active.is_over:
+                # Turns of other actors that still run are for nothing now.
+                if active.task is not asyncio.current_task():
+                    active.stop()
+                return
+            if actor.more and not actor.joins:
+                actor.take_on(woken)
+            else:
+                actor.busy = False
+            if len(woken) != 1:
+                if woken:
+                    await _walk_all(active, _take(active))
+                return
+            actor = woken.pop()
+        await asyncio.sleep(0)
 
 
 async def step(active: ActiveRound, actor: Actor) -> None:
@@ -106,55 +106,45 @@ async def step(active: ActiveRound, actor: Actor) -> None:
     envelope = actor.envelope or actor.mailbox.take()
     if envelope is None:
         return
-    setbacks = active.session.setbacks
-    if setbacks is not None:
+    session, seat, record = active.session, actor.seat, active.round
+    if session.setbacks is not None:
         actor.envelope = envelope
-        await setbacks.pause(actor.name)
+        await session.setbacks.pause(actor.name)
     actor.envelope = None
-    if envelope.key not in active.under_way:
-        # Delivered a second time: it was answered, or is being answered.
+    if not (active.lands_once or active.is_first(envelope)):
         actor.mailbox.ack(envelope)
         return
-    active.under_way.remove(envelope.key)
-    scope, turn = _begin(active, actor, envelope)
-    try:
-        context = active.fresh_context()
-        if actor.seat.coats is None:
-            reply = actor.seat.respond(turn)
-            try:
-                waits_for = context.run(reply.send, None)
-            except StopIteration as stop:
-                # It answered without waiting once: nothing is left to be driven.
-                answer = stop.value
-            else:
-                answer = await in_context(context, reply, waits_for)
-            if scope.drafted is not None:
-                scope.settle(answer)
-            await route(active, actor, envelope, answer, scope.started_at)
-        else:
-            await run_in_context(context, _coated(actor.seat.coats, scope, turn))
-        actor.mailbox.ack(envelope)
-        if setbacks is not None:
-            setbacks.forget(actor.name)
-    except BaseException as error:
-        if _is_not_the_roles(error, active):
-            raise
-        if active.is_open:
-            scope.withdraw()
-            await _failed(active, actor, envelope, error, scope.started_at)
-
-
-def _begin(active: ActiveRound, actor: Actor, envelope: Envelope) -> tuple[TurnScope, Turn]:
-    session, seat, record, posts = active.session, actor.seat, active.round, envelope.posts
+    posts = envelope.posts
     sender = posts[-1].send_from
     if sender != actor.name:
         actor.requester = sender
     scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), time_ns())
     if session.listeners.watchers:
         session.listeners.tell(TurnStarted(record.id, actor.name, posts[-1].id))
-    return scope, Turn(
-        posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel
-    )
+    turn = Turn(posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel)
+    try:
+        if seat.coats is None:
+            # Called by a name of its own, as others here that stand in a slot: Python 3.11 is slow at calling those.
+            respond = seat.respond
+            answer = await respond(turn)
+            if scope.drafted is not None:
+                scope.settle(answer)
+            sent = route(active, actor, envelope, answer, scope.started_at)
+            if sent is not DONE:
+                await sent
+        else:
+            await _coated(seat.coats, scope, turn)
+        actor.sending = ()
+        if not active.lands_once:
+            actor.mailbox.ack(envelope)
+        if session.setbacks is not None:
+            session.setbacks.forget(actor.name)
+    except BaseException as error:
+        if _is_not_the_roles(error, active):
+            raise
+        if active.is_open:
+            scope.withdraw()
+            await _failed(active, actor, envelope, error, scope.started_at)
 
 
 def _is_not_the_roles(error: BaseException, active: ActiveRound) -> bool:
@@ -179,7 +169,7 @@ async def _coated(coats: Coats, scope: TurnScope, turn: Turn) -> Outcome:
     async def act(worn: Turn) -> Outcome:
         answer = await actor.seat.respond(worn)
         scope.settle(answer)
-        return await route(active, actor, scope.envelope, answer, scope.started_at)
+        return await route(active, actor, scope.envelope, answer, scope.started_at) or "ok"
 
     return await coats.wrap_turn(act, actor.name)(turn)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from types import TracebackType
 from typing import Self
 
+from roles_runtime.done import DONE
 from roles_runtime.errors import StoreError
 from roles_runtime.posts.event import Entry
 from roles_runtime.stores.store import SessionInfo, title_of
@@ -46,17 +47,18 @@ class LocalStore:
             raise _closed()
         self._open = self._writable = False
 
-    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
+    def append(self, session_id: str, entries: Sequence[Entry]) -> Awaitable[None]:
         """Keeps the entries; never waits. See `Store.append`."""
         if not self._writable:
             raise self._refusal()
-        if not entries:
-            return
         journal = self._journals.get(session_id)
         if journal is None:
+            if not entries:
+                return DONE
             journal = self._journals[session_id] = {}
         for entry in entries:
             journal.setdefault(entry.key, entry)
+        return DONE
 
     async def read(self, session_id: str, after_seq: int = 0) -> AsyncGenerator[Entry, None]:
         """Yields what stood there when the reading began. See `Store.read`."""

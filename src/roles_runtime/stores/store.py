@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
@@ -74,8 +74,10 @@ class Store(Protocol):
         """Closes it, after what was being appended is durable; gives up all claims."""
         ...
 
-    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
-        """Makes the entries durable, all or none; returns when they are.
+    def append(self, session_id: str, entries: Sequence[Entry]) -> Awaitable[None]:
+        """Makes the entries durable, all or none; to be awaited until they are.
+
+        A store that never waits gives `DONE`: they are durable already. The call itself may raise.
 
         An entry whose key stands already in that session is left out silently: the first one wins. A new session
         begins with its first entry. Whoever is cancelled while waiting here has handed the entries over: they are

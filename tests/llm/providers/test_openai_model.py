@@ -268,6 +268,13 @@ async def test_calls_one_after_the_other_go_over_one_line() -> None:
     assert server.lines == 1
 
 
+async def test_what_happens_to_the_line_behind_the_last_event_is_nobodys_affair() -> None:
+    async with playing(Answer(SPOKEN, end="cut")) as server:
+        model = OpenAIModel("m", base_url=server.url)
+        assert text(await ask(model)) == "Hi"
+        await model.aclose()
+
+
 async def test_a_stream_that_is_left_early_gives_its_line_up() -> None:
     async with playing(Answer(SPOKEN[:1], end="hang"), Answer(SPOKEN)) as server:
         model = OpenAIModel("m", base_url=server.url)

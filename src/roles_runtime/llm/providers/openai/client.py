@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
-from anyio import move_on_after, to_thread
+from anyio import to_thread
 from pydantic import SecretStr
 
 from roles_runtime.errors import ModelError, ModelKeyError, ModelUnavailableError
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 EXTRA = "openai"
 NO_KEY = "none"
 """What a server is sent that wants no key: the SDK wants to send something."""
-
-DRAIN_S = 0.25
-"""How long the end behind a stream's last event is waited for, so that the line serves the next call too."""
 
 
 class OpenAIConnection:
@@ -76,18 +73,11 @@ class OpenAIConnection:
             await to_thread.run_sync(find_sdk, self._name)
         client = self._clients.get()
         # Importable, since there is a client.
-        from roles_runtime.llm.http_errors import as_model_errors
+        from roles_runtime.llm.http_errors import as_model_errors, streamed
 
         with as_model_errors(self._name):
-            response = await self._post(client, msgspec.json.encode(body))
-            try:
-                pieces = response.aiter_bytes()
+            async with streamed(await self._post(client, msgspec.json.encode(body))) as pieces:
                 yield pieces
-                with move_on_after(DRAIN_S):
-                    async for _ in pieces:
-                        pass
-            finally:
-                await response.aclose()
 
     async def aclose(self) -> None:
         """Closes what is open in this event loop; the next call opens it anew."""

@@ -16,7 +16,7 @@ def test_each_line_says_ok_where_all_is_well(house: House) -> None:
     done = house.here("doctor", "--team", house.team(ECHO + '[kernel]\ntype = "scripted"\n'))
 
     found = findings(done.stdout)
-    assert list(found) == ["python", "team", "more", "folder", "store", "writing", "sandbox", "kernel"]
+    assert list(found) == ["python", "team", "provider", "folder", "store", "writing", "sandbox", "kernel"]
     assert found["team"] == ("ok", "Echo; Echo leads.")
     assert found["store"] == ("ok", f"sqlite:///{house.data}/roles.db, 0 sessions.")
     assert found["writing"] == ("ok", "the store takes entries.")

@@ -14,7 +14,7 @@ import anyio
 from anyio import to_thread
 
 from roles_runtime.apps.assemble import make_data_dir, make_kernels, make_store
-from roles_runtime.apps.probing import Finding, model_findings, provider_finding
+from roles_runtime.apps.probing import Finding, model_findings, provider_findings
 from roles_runtime.apps.roster import make_team
 from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError
@@ -67,7 +67,8 @@ async def _team(config: Config) -> AsyncIterator[Finding]:
     yield True, "team", f"{', '.join(team.roles)}; {team.leader.name} leads."
     async for finding in model_findings(team.roles.values()):
         yield finding
-    yield provider_finding(config.providers)
+    for finding in provider_findings(config.providers):
+        yield finding
 
 
 def _folder(config: Config) -> Finding:

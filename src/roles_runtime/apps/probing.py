@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import anyio
@@ -43,14 +43,11 @@ async def model_findings(roles: Iterable[Role]) -> AsyncIterator[Finding]:
         yield await _probed(model)
 
 
-def provider_finding(configured: Iterable[str]) -> Finding:
-    """What each installed provider that no role uses would need."""
-    lines = []
+def provider_findings(configured: Collection[str]) -> Iterator[Finding]:
+    """What each installed provider that no role uses would need; that one can not be used is no fault."""
     for provider in names("provider"):
         if provider not in configured:
-            problem = _lacking(provider)
-            lines.append(provider if not problem else f"{provider} ({problem})")
-    return True, "more", f"other providers: {'; '.join(lines) or 'none'}."
+            yield True, "provider", f"{provider}: {_lacking(provider) or 'could be asked.'}"
 
 
 def _each(model: object) -> tuple[Model, ...]:
@@ -91,6 +88,6 @@ def _lacking(provider: str) -> str:
         if not isinstance(maker, Provider) or not hasattr(maker, "ready"):
             return ""
         model = maker.from_name("any", ProviderOptions())
-        return model.ready().rstrip(".") if isinstance(model, Preparable) else ""
+        return model.ready() if isinstance(model, Preparable) else ""
     except RolesError as error:
-        return str(error).rstrip(".")
+        return str(error)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
 
 # Providers whose name is another one there; what is not in the tables at all has no price.
-_NAMES = {"gemini": "google", "zhipu": "zai", "doubao": "bytedance"}
+_NAMES = {"gemini": "google", "zhipu": "zhipuai"}
 
 
 def price_usd(model: str, usage: Usage) -> Decimal | None:

@@ -7,6 +7,7 @@ The code that runs here in-process is the rules model's own, made from constants
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import io
 import json
@@ -19,7 +20,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-import anyio
 import matplotlib as mpl
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -159,7 +159,7 @@ def _profile_json(table: str) -> str:
     """The profile of a table, by the cell that profiles files in a kernel."""
     folder = Path(_scratch().name)
     path = write_table(table, folder)
-    execution = anyio.run(Notebook(folder).execute, profile_code([path.name]))
+    execution = asyncio.run(Notebook(folder).execute(profile_code([path.name])))
     return read_profiles(execution).to_json()
 
 
@@ -193,7 +193,7 @@ def judge(question: Mapping[str, Any]) -> Case:
     notebook = Notebook(Path(_scratch().name))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fonts without Chinese glyphs
-        final = anyio.run(_ask, _profile_json(question["table"]), question["question"], notebook)
+        final = asyncio.run(_ask(_profile_json(question["table"]), question["question"], notebook))
     expect = question["expect"]
     if notebook.value is _NOTHING:
         failed = "TaskFailure" in [each.content for each in final.get_attachment(AttachmentType.stop)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,7 +142,7 @@ async def test_a_reply_type_is_recognised_but_for_blanks_and_case(kind: str) -> 
 @given(end=st.integers(min_value=1, max_value=len(written("import os; os.remove('a')")) - 4))
 def test_d5_code_that_was_cut_off_is_never_run(end: int) -> None:
     scene = stage([written("import os; os.remove('a')")[:-end]], ran())
-    post = anyio.run(task, scene)
+    post = asyncio.run(task(scene))
     if code_run(scene):
         assert code_run(scene) == ["import os; os.remove('a')"]
     else:

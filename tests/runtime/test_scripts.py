@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,4 +114,4 @@ async def play(script: Script) -> None:
 @settings(max_examples=250, deadline=None)
 @given(scripts)
 def test_every_round_ends_once_and_every_post_is_accounted_for(script: Script) -> None:
-    anyio.run(play, script)
+    asyncio.run(play(script))

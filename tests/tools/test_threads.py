@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import threading
 
@@ -89,6 +90,6 @@ def test_a_loop_that_was_closed_does_not_trouble_a_thread_that_was_left_behind()
         with anyio.move_on_after(0.01):
             await run_in_thread(hang)
 
-    anyio.run(leave_it)
+    asyncio.run(leave_it())
     leave.set()
     assert ended.wait(30)

@@ -168,7 +168,7 @@ async def test_half_a_character_in_a_result_can_be_written_down() -> None:
 
 @given(arguments=st.text(max_size=40) | st.recursive(st.none() | st.integers(), st.lists).map(json.dumps))
 def test_whatever_a_model_writes_is_answered(arguments: str) -> None:
-    result = anyio.run(answer, Toolbox([add]), "add", arguments)
+    result = asyncio.run(answer(Toolbox([add]), "add", arguments))
     assert result.is_error
     assert result.call_id == "call-1"
 
@@ -348,7 +348,7 @@ def test_an_exclusive_call_is_alone_and_in_its_place_whatever_stands_around_it(p
     async def run() -> tuple[ToolReturn, ...]:
         return await Toolbox(floor.tools()).call_all(calls, caller_of, tell)
 
-    returns = anyio.run(run)
+    returns = asyncio.run(run())
     assert [each.call_id for each in returns] == told == [call.call_id for call in calls]
     assert [each.is_error for each in returns] == [name == "unknown" for name, _ in plan]
     exclusive = {str(n) for n, (name, _) in enumerate(plan) if name == "write"}

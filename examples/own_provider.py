@@ -64,6 +64,8 @@ class ParrotConnection:
 
         yield answer()
 
+    def key(self) -> None: ...
+
     def ready(self) -> str:
         return ""
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from pydantic import SecretStr
+
 from roles_runtime.llm.parts import JsonObject
 
 MAX_ERROR_BYTES = 64 << 10
@@ -42,6 +44,10 @@ class Connection(Protocol):
             ModelTimeoutError: it took longer than the transport's bounds.
             ModelKeyError: there is no key.
         """
+        ...
+
+    def key(self) -> SecretStr | None:
+        """The key, if it has one now: it is taken out of whatever the provider says."""
         ...
 
     def ready(self) -> str:

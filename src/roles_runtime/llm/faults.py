@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from pydantic import SecretStr
+
 from roles_runtime.errors import (
     ContextWindowError,
     ModelError,
@@ -19,6 +21,9 @@ from roles_runtime.llm.retry_after import retry_after_s
 
 MAX_WORDS = 600
 """How much of what a provider says goes into a line."""
+
+MIN_KEY_CHARS = 6
+"""A shorter key is a word, of a server that wants any; to take it out would only spoil what is said."""
 
 _WINDOW = re.compile(
     r"context.{0,12}(length|window|size)|maximum.{0,20}tokens|too many tokens|prompt is too long|"
@@ -72,6 +77,15 @@ def fault_by_words(name: str, status: int, code: str, words: str, *, retry_after
     if status == 404:
         return ModelRefusedError(name, f"there is no such model or no such address: {line}. Check name and base_url.")
     return ModelRefusedError(name, f"it refused the request: {line}")
+
+
+def without_key(error: ModelError, key: SecretStr | None) -> ModelError:
+    """The same error, without the key where a provider repeated it, whatever the key looks like."""
+    secret = "" if key is None else key.get_secret_value().strip()
+    if len(secret) >= MIN_KEY_CHARS and secret in str(error):
+        error.problem = error.problem.replace(secret, "[key]")
+        error.args = tuple(each.replace(secret, "[key]") if isinstance(each, str) else each for each in error.args)
+    return error
 
 
 def one_line(words: str) -> str:

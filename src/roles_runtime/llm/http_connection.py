@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import msgspec
+from pydantic import SecretStr
 
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.parts import JsonObject
@@ -71,6 +72,14 @@ class HttpConnection:
         client = self._clients.take()
         if client is not None:
             await client.aclose()
+
+    def key(self) -> SecretStr | None:
+        """The key that its headers hold, if there is one."""
+        with suppress(ModelError):
+            for name, value in self._headers().items():
+                if name.lower() == "authorization" or "key" in name.lower():
+                    return SecretStr(value.removeprefix("Bearer "))
+        return None
 
     def ready(self) -> str:
         """What is missing before anything can be asked; empty where nothing is."""

@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator
 import msgspec
 from anyio import to_thread
 
-from roles_runtime.errors import StreamMalformedError
+from roles_runtime.errors import ModelError, StreamMalformedError
 from roles_runtime.llm.adapter import Adapter
 from roles_runtime.llm.assembly import assemble
 from roles_runtime.llm.connection import Connection, HttpStatusError
-from roles_runtime.llm.faults import fault_of
+from roles_runtime.llm.faults import fault_of, without_key
 from roles_runtime.llm.model import Chunk, Finish
 from roles_runtime.llm.options import ModelSettings
 from roles_runtime.llm.parts import JsonObject
@@ -78,7 +78,10 @@ class ProviderModel:
                 yield chunk
         except HttpStatusError as fault:
             said = self.adapter.read_error(fault.status, fault.body)
-            raise fault_of(self.name, fault.status, fault.headers, fault.body, said) from None
+            error = fault_of(self.name, fault.status, fault.headers, fault.body, said)
+            raise without_key(error, self.connection.key()) from None
+        except ModelError as error:
+            raise without_key(error, self.connection.key()) from None
         except (msgspec.DecodeError, TooLongError) as error:
             raise StreamMalformedError(self.name, f"its stream is not of its own format: {error}") from error
 

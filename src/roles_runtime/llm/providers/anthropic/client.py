@@ -67,6 +67,10 @@ class AnthropicConnection:
         if client is not None:
             await client.close()
 
+    def key(self) -> SecretStr | None:
+        """The key, if there is one. See `Connection.key`."""
+        return self._api_key or find_key(*KEY_VARIABLES)
+
     def ready(self) -> str:
         """What is missing before anything can be asked; empty where nothing is."""
         if find_spec("anthropic") is None:

@@ -85,6 +85,10 @@ class OpenAIConnection:
         if client is not None:
             await client.close()
 
+    def key(self) -> SecretStr | None:
+        """The key, if there is one. See `Connection.key`."""
+        return self._api_key or find_key(*self._key_variables)
+
     def ready(self) -> str:
         """What is missing before anything can be asked; empty where nothing is."""
         if find_spec(EXTRA) is None:

@@ -130,7 +130,7 @@ class TestErrors:
                 "team.toml: kernel.max_live: Input should be greater than or equal to 1, not 0.",
             ),
             ("unsafe_no_sandbox = true", "team.toml: unsafe_no_sandbox: there is no such key"),
-            ("model = 3", "team.toml: model: Value error, it should be provider:model, or a list of these, not 3."),
+            ("model = 3", "team.toml: model: it should be provider:model, or a list of these, not 3."),
             ("[limits]\ngrace_s = '3'", "team.toml: limits.grace_s: Input should be a valid number, not '3'."),
             ("[limits]\nmax_queued_asks = true", "limits.max_queued_asks: Input should be a valid integer, not True."),
             ("[limits]\nmax_queued_asks = 1.5", "limits.max_queued_asks: Input should be a valid integer"),

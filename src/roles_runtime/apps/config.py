@@ -282,7 +282,7 @@ def _first(error: ValidationError, layers: Sequence[tuple[str, Mapping[str, obje
     # Where a value is a list or a section, the text of pydantic says what it must be; it ends without a full stop.
     # A server's section may hold keys.
     given = "" if key[:1] == ("mcp",) else f", not {found['input']!r:.60}"
-    return _wrong(layers, key, f"{found['msg']}{given}.")
+    return _wrong(layers, key, f"{found['msg'].removeprefix('Value error, ')}{given}.")
 
 
 def _known_at(key: Key) -> list[str]:

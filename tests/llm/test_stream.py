@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
+import anyio
 import pytest
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
@@ -58,6 +59,27 @@ async def test_leaving_early_ends_the_call_and_keeps_what_came() -> None:
     assert closed == [True]
     assert reply.message("x").content == "a longer"
     assert (reply.reason, reply.usage) == ("stop", Usage(calls=1))
+
+
+async def test_what_a_call_cost_is_heard_although_its_reader_had_seen_enough() -> None:
+    script = (TextChunk("enough"), TextChunk(" and more"), Finish("length", Usage(7, 5, 1)))
+    async with asked(ScriptedModel([script]), REQUEST) as reply, aclosing(reply.text()) as text:
+        await anext(text)
+    assert reply.usage == Usage(7, 5, 1)
+    assert (reply.raw_text, reply.reason) == ("enough", "stop")
+
+
+@pytest.mark.parametrize("rest", [ModelError("m", "it is down."), OSError("reset")])
+async def test_a_rest_that_fails_or_never_comes_does_not_spoil_what_was_read(rest: Exception) -> None:
+    class Stuck(ScriptedModel):
+        async def stream(self, request: LLMRequest):  # type: ignore[no-untyped-def]
+            yield TextChunk("enough")
+            await anyio.sleep_forever()
+
+    for model in (ScriptedModel([(TextChunk("enough"), rest)]), Stuck([])):
+        async with asked(model, REQUEST) as reply, aclosing(reply.text()) as text:
+            await anext(text)
+        assert (reply.raw_text, reply.usage) == ("enough", Usage(calls=1))
 
 
 async def test_half_a_character_at_the_end_can_be_written_down() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import time_ns
 from typing import Literal
+
+import anyio
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
 from roles_runtime.llm.calls import Reasoning, ToolCall
@@ -22,6 +24,9 @@ from roles_runtime.llm.model import (
     Usage,
 )
 from roles_runtime.llm.request import LLMRequest
+
+COST_S = 0.5
+"""How long the end of an answer is waited for, in seconds, whose reader had seen enough: there stands what it cost."""
 
 
 class Reply:
@@ -41,9 +46,10 @@ class Reply:
         self._thoughts: list[Reasoning] = []
         self._calls: list[ToolCall] = []
         self.finish: Finish | None = None
+        self._unread: Usage | None = None
 
     async def text(self) -> AsyncGenerator[str, None]:
-        """The text, piece by piece. Leaving it early ends the call, and what came so far is the answer.
+        """The text, piece by piece. Leaving it early is allowed, and what came so far is the answer.
 
         Raises:
             ModelError: the model could not answer.
@@ -72,6 +78,16 @@ class Reply:
                     )
         raise StreamIncompleteError(self.model)
 
+    async def hear_cost(self) -> None:
+        """Hears the rest of an answer that was left early, if it comes soon, for what it cost; nothing else counts."""
+        if self.finish is not None:
+            return
+        with anyio.move_on_after(COST_S), suppress(Exception):  # the answer is whole for whoever read it
+            async for chunk in self._chunks:
+                if isinstance(chunk, Finish):
+                    self._unread = chunk.usage
+                    return
+
     @property
     def reason(self) -> Literal["stop", "tool_calls", "length", "refusal"]:
         """Why it ended; ``stop`` where its reader had seen enough."""
@@ -80,7 +96,9 @@ class Reply:
     @property
     def usage(self) -> Usage:
         """What it cost, as far as the model said."""
-        return Usage(calls=1) if self.finish is None else self.finish.usage
+        if self.finish is not None:
+            return self.finish.usage
+        return self._unread or Usage(calls=1)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -111,7 +129,9 @@ async def asked(model: Model, request: LLMRequest) -> AsyncIterator[Reply]:
     """
     chunks = model.stream(request)
     try:
-        yield Reply(model.name, chunks)
+        reply = Reply(model.name, chunks)
+        yield reply
+        await reply.hear_cost()
     finally:
         await chunks.aclose()
 

@@ -7,7 +7,7 @@ import re
 import secrets
 from calendar import timegm
 from collections.abc import Callable, Iterator
-from time import gmtime, strftime, strptime, time
+from time import gmtime, strftime, time
 
 
 class _Minter:
@@ -49,7 +49,7 @@ class _Minter:
         return self._head + next(self._tail)
 
 
-_STAMP = re.compile(r"-\d{8}-\d{6}-")
+_STAMP = re.compile(r"-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-", re.ASCII)
 _TAILS = tuple(f"{n:02x}" for n in range(256))
 
 create_id: Callable[[], str] = _Minter().mint
@@ -69,7 +69,6 @@ def time_of(id: str) -> int:
     found = _STAMP.search(id)
     if found is None:
         return 0
-    try:
-        return timegm(strptime(found[0], "-%Y%m%d-%H%M%S-")) * 1000
-    except ValueError:
-        return 0
+    parts = [int(each) for each in found.groups()]
+    # timegm counts the 31st of February on; what is no time at all is none of ours.
+    return timegm((*parts, 0, 0, 0)) * 1000 if 1 <= parts[1] <= 12 and 1 <= parts[0] <= 9999 else 0

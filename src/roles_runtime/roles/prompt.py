@@ -90,11 +90,20 @@ def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:
 
 def told(text: str, post: Post, recalled: Recalled) -> Told:
     """The text as the message that stands for a Post, with the pictures that it carries and what was made of it."""
-    pictures = recalled.pictures(post)
-    message = MultiPartMessage(content=(TextPart(text=text), *pictures)) if pictures else TextMessage(content=text)
+    pictures, trace = recalled.pictures(post), recalled.trace(post.id)
     # A trace is younger than the Post that it hangs on, whenever the message is made.
-    stamp = {"creator": post.send_from, "msg_id": post.id, "create_ts": time_of(post.id)}
-    return message.model_copy(update={**stamp, "intermediate_trace": recalled.trace(post.id)})
+    written_at = time_of(post.id)
+    if pictures:
+        return MultiPartMessage(
+            content=(TextPart(text=text), *pictures),
+            creator=post.send_from,
+            msg_id=post.id,
+            create_ts=written_at,
+            intermediate_trace=trace,
+        )
+    return TextMessage(
+        content=text, creator=post.send_from, msg_id=post.id, create_ts=written_at, intermediate_trace=trace
+    )
 
 
 def said(post: Post, creator: RoleName, thoughts: tuple[Reasoning, ...] = ()) -> AssistantTextMessage:

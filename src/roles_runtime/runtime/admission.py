@@ -24,16 +24,19 @@ def fits(post: Post, most: int) -> bool:
     """Whether a Post can go as it is; one that is out of the ordinary is looked at closely."""
     size = len(post.message)
     for attachment in post.attachment_list:
-        if (
-            type(attachment) is not Attachment
-            or type(attachment.id) is not str
-            or type(attachment.content) is not str
-            or not (attachment.id.isascii() and (attachment.content.isascii() or can_be_kept(attachment.content)))
-            or not (type(attachment.type) is AttachmentType or can_be_kept(attachment.type))
-            or not (attachment.extra is None or (type(attachment.extra) is SharedMemoryEntry and _is_json(attachment)))
+        # Each is asked in the cheapest way first: this is done in every hop.
+        if type(attachment) is not Attachment:
+            return False
+        identity, kind, content, extra = attachment.id, attachment.type, attachment.content, attachment.extra
+        if not (
+            type(identity) is type(content) is str
+            and identity.isascii()
+            and (content.isascii() or can_be_kept(content))
+            and (type(kind) is AttachmentType or (type(kind) is str and kind.isascii()) or can_be_kept(kind))
+            and (extra is None or (type(extra) is SharedMemoryEntry and _is_json(attachment)))
         ):
             return False
-        size += len(attachment.content)
+        size += len(content)
     return size <= most
 
 

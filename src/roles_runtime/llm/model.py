@@ -39,7 +39,7 @@ class ToolCallChunk(msgspec.Struct, frozen=True):
     call: ToolCall
 
 
-class Usage(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True, gc=False):
     """Tokens of one or more calls.
 
     Attributes:

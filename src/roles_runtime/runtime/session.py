@@ -46,7 +46,6 @@ class Session:
         sandbox: Whether its code runs walled off; None until that is decided, once.
         setbacks: Of its roles, or None where none raised.
         unprofiled: Names of files that came with a question and that no role was told of yet.
-        dormant: Whether its journal must be read before it goes on.
         touched_s: When a round last ended, by the loop's clock.
     """
 
@@ -56,7 +55,6 @@ class Session:
         "_line",
         "active",
         "conversation",
-        "dormant",
         "ground",
         "id",
         "journal",
@@ -70,7 +68,6 @@ class Session:
     )
 
     conversation: Conversation
-    dormant: bool
     journal: Journal
     touched_s: float
     unprofiled: tuple[str, ...]
@@ -87,8 +84,12 @@ class Session:
         self.active: ActiveRound | None = None
         self._awake = awake
         self._line: Line | None = None
-        self.dormant = True
         self._load(Restored(Conversation("")))
+
+    @property
+    def dormant(self) -> bool:
+        """Whether its journal must be read before it goes on."""
+        return self.id not in self._awake
 
     # --- what users call -------------------------------------------------------------------------------------
 
@@ -324,7 +325,6 @@ class Session:
         if not self.dormant:
             return
         self._load(restored)
-        self.dormant = False
         self._awake[self.id] = self
         left = restored.open_round
         if left is not None:
@@ -347,7 +347,6 @@ class Session:
 
     def sleep(self) -> None:
         """Lets the runtime go of it: whoever holds it may read on, and the next question reads the journal again."""
-        self.dormant = True
         self._awake.pop(self.id, None)
 
     def close(self) -> None:

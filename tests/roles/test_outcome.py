@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roles_runtime.kernels.kernel import Execution
@@ -91,6 +91,7 @@ def test_a_long_part_is_left_out_of_the_summary_and_a_short_one_stays() -> None:
     assert short.text == short.summary == short.marked
 
 
+@example(output="DELIMITER", marker="{{DELIMITER_START_TEMPORAL}}")
 @given(
     output=st.text(max_size=2000),
     marker=st.sampled_from(["{{DELIMITER_START_TEMPORAL}}", "{{DELIMITER_END_TEMPORAL}}"]),
@@ -98,7 +99,8 @@ def test_a_long_part_is_left_out_of_the_summary_and_a_short_one_stays() -> None:
 def test_output_that_looks_like_a_delimiter_cuts_nothing(output: str, marker: str) -> None:
     outcome = outcome_of(execution(output=f"{marker}{output}{marker}", stderr=("unseen",)))
     assert outcome.summary.startswith("The execution was successful.\nThe result is:")
-    assert "DELIMITER" not in outcome.text + outcome.summary
+    # The word alone is a text like any other.
+    assert "{{DELIMITER_" not in outcome.text + outcome.summary
 
 
 @pytest.mark.parametrize(

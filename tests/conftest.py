@@ -21,6 +21,7 @@ def anyio_backend() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "external(variable): needs what an environment variable names")
+    config.addinivalue_line("markers", "slow: takes long; left out by -m 'not slow'")
     config.stash[NOT_RUN] = {}
 
 

@@ -20,10 +20,11 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import anyio
+from turn_peers import PEERS, Ask
 
 from roles_runtime import Finish, LLMRequest, ModelRole, Runtime, Session, Team, TextChunk, ToolCallChunk, tool
 from roles_runtime.llm.calls import ToolCall, ToolReturn
@@ -78,47 +79,37 @@ async def our_turns(sessions: list[Session]) -> float:
     return (time.perf_counter() - start) / len(sessions)
 
 
-def pydantic_ai() -> Callable[[], Awaitable[object]]:
-    from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-    from pydantic_ai.models.function import AgentInfo, FunctionModel
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        if len(messages) > 1:
-            return ModelResponse(parts=[TextPart("It is 3.")])
-        return ModelResponse(parts=[ToolCallPart("add", {"left": 1, "right": 2})])
-
-    agent = Agent(FunctionModel(answer))
-
-    @agent.tool_plain(name="add")
-    async def add_(left: int, right: int) -> int:
-        return left + right
-
-    return lambda: agent.run("1 + 2?")
+async def installed() -> dict[str, tuple[Ask, int]]:
+    """The peers that can be asked, each with the aim of its ratio."""
+    found: dict[str, tuple[Ask, int]] = {}
+    for name, (made, aim) in PEERS.items():
+        try:
+            ask = made()
+        except ImportError as error:
+            print(f"{name}: NOT RUN, it is not installed ({error}).")
+            continue
+        await ask()
+        found[name] = ask, aim
+    return found
 
 
 async def turns(rounds: int) -> None:
+    peers = await installed()
+    ratios: dict[str, list[float]] = {name: [] for name in peers}
+    ours: list[float] = []
     async with Runtime(Team(ModelRole("Adder", model=InProcess(), tools=[add])), kernels=None) as runtime:
         asked = iter([await runtime.session() for _ in range(100 * (rounds + 1))])
         await our_turns([next(asked) for _ in range(100)])
-        try:
-            peer = pydantic_ai()
-            await peer()
-        except ImportError:
-            print("pydantic-ai: NOT RUN, it is not installed.")
-            return
-        ratios, ours = [], []
         for _ in range(rounds):
             ours.append(await our_turns([next(asked) for _ in range(100)]))
-            start = time.perf_counter()
-            for _ in range(20):
-                await peer()
-            ratios.append((time.perf_counter() - start) / 20 / ours[-1])
-    print(
-        f"a whole ask with one tool call: {1e6 * statistics.median(ours):.0f} us; "
-        f"pydantic-ai takes {statistics.median(ratios):.1f} x as long (aim 50)"
-    )
-    print("openai-agents, agent-framework-core: NOT RUN, no measurement of them is written yet.")
+            for name, (ask, _) in peers.items():
+                start = time.perf_counter()
+                for _ in range(20):
+                    await ask()
+                ratios[name].append((time.perf_counter() - start) / 20 / ours[-1])
+    print(f"A whole ask with one tool call: {1e6 * statistics.median(ours):.0f} us.")
+    for name, (_, aim) in peers.items():
+        print(f"{name} takes {statistics.median(ratios[name]):.1f} x as long (aim {aim})")
 
 
 def history(length: int) -> tuple[Message, ...]:

@@ -17,13 +17,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import statistics
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 import anyio
+from turn_peers import PEERS, Ask
 
 from roles_runtime import Finish, LLMRequest, ModelRole, Runtime, Session, Team, TextChunk, ToolCallChunk, tool
 from roles_runtime.llm.calls import ToolCall, ToolReturn
@@ -78,47 +80,37 @@ async def our_turns(sessions: list[Session]) -> float:
     return (time.perf_counter() - start) / len(sessions)
 
 
-def pydantic_ai() -> Callable[[], Awaitable[object]]:
-    from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-    from pydantic_ai.models.function import AgentInfo, FunctionModel
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        if len(messages) > 1:
-            return ModelResponse(parts=[TextPart("It is 3.")])
-        return ModelResponse(parts=[ToolCallPart("add", {"left": 1, "right": 2})])
-
-    agent = Agent(FunctionModel(answer))
-
-    @agent.tool_plain(name="add")
-    async def add_(left: int, right: int) -> int:
-        return left + right
-
-    return lambda: agent.run("1 + 2?")
+async def installed() -> dict[str, tuple[Ask, int]]:
+    """The peers that can be asked, each with the aim of its ratio."""
+    found: dict[str, tuple[Ask, int]] = {}
+    for name, (made, aim) in PEERS.items():
+        try:
+            ask = made()
+        except ImportError as error:
+            print(f"{name}: NOT RUN, it is not installed ({error}).")
+            continue
+        await ask()
+        found[name] = ask, aim
+    return found
 
 
 async def turns(rounds: int) -> None:
+    peers = await installed()
+    ratios: dict[str, list[float]] = {name: [] for name in peers}
+    ours: list[float] = []
     async with Runtime(Team(ModelRole("Adder", model=InProcess(), tools=[add])), kernels=None) as runtime:
         asked = iter([await runtime.session() for _ in range(100 * (rounds + 1))])
         await our_turns([next(asked) for _ in range(100)])
-        try:
-            peer = pydantic_ai()
-            await peer()
-        except ImportError:
-            print("pydantic-ai: NOT RUN, it is not installed.")
-            return
-        ratios, ours = [], []
         for _ in range(rounds):
             ours.append(await our_turns([next(asked) for _ in range(100)]))
-            start = time.perf_counter()
-            for _ in range(20):
-                await peer()
-            ratios.append((time.perf_counter() - start) / 20 / ours[-1])
-    print(
-        f"a whole ask with one tool call: {1e6 * statistics.median(ours):.0f} us; "
-        f"pydantic-ai takes {statistics.median(ratios):.1f} x as long (aim 50)"
-    )
-    print("openai-agents, agent-framework-core: NOT RUN, no measurement of them is written yet.")
+            for name, (ask, _) in peers.items():
+                start = time.perf_counter()
+                for _ in range(20):
+                    await ask()
+                ratios[name].append((time.perf_counter() - start) / 20 / ours[-1])
+    print(f"A whole ask with one tool call: {1e6 * statistics.median(ours):.0f} us.")
+    for name, (_, aim) in peers.items():
+        print(f"{name} takes {statistics.median(ratios[name]):.1f} x as long (aim {aim})")
 
 
 def history(length: int) -> tuple[Message, ...]:
@@ -177,17 +169,20 @@ SERVER = f"""
 import asyncio, random
 CHUNK = b'data: {{"choices":[{{"index":0,"delta":{{"content":"word "}}}}]}}\\n\\n'
 END = b'data: {{"choices":[{{"index":0,"delta":{{}},"finish_reason":"stop"}}]}}\\n\\ndata: [DONE]\\n\\n'
+LINE = b'{{"message":{{"role":"assistant","content":"word "}},"done":false}}\\n'
+LAST = b'{{"message":{{"role":"assistant","content":""}},"done":true,"done_reason":"stop"}}\\n'
 async def serve(reader, writer):
     head = await reader.readuntil(b"\\r\\n\\r\\n")
     length = next(int(line[15:]) for line in head.lower().split(b"\\r\\n") if line.startswith(b"content-length:"))
     await reader.readexactly(length)
+    piece, end = (LINE, LAST) if b"/api/chat" in head else (CHUNK, END)
     writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/event-stream\\r\\nConnection: close\\r\\n\\r\\n")
     await asyncio.sleep(random.random() / {TOKENS_PER_S})
     for _ in range({TOKENS_PER_S * SECONDS}):
-        writer.write(CHUNK)
+        writer.write(piece)
         await writer.drain()
         await asyncio.sleep({1 / TOKENS_PER_S})
-    writer.write(END)
+    writer.write(end)
     writer.close()
 async def main():
     server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1000)
@@ -198,39 +193,44 @@ asyncio.run(main())
 
 
 async def streams() -> None:
-    """Many streams from another process, and how late the loop is meanwhile."""
+    """Many streams from another process, by the SDK's client and by a plain one, and how late the loop is meanwhile."""
+    from roles_runtime.llm.providers.ollama import OllamaModel
     from roles_runtime.llm.providers.openai import OpenAIModel
 
     async with await anyio.open_process([sys.executable, "-c", SERVER]) as server:
         assert server.stdout is not None
-        port = int(await server.stdout.receive())
-        model = OpenAIModel("m", base_url=f"http://127.0.0.1:{port}/v1")
-        lags: list[float] = []
-
-        async def watch() -> None:
-            while True:
-                start = time.perf_counter()
-                await asyncio.sleep(0.005)
-                lags.append(time.perf_counter() - start - 0.005)
-
-        async def read() -> int:
-            async with aclosing(model.stream(LLMRequest((TextMessage(content="Go."),)))) as chunks:
-                return len([chunk async for chunk in chunks])
-
-        await read()
-        spent = time.process_time()
-        watching = asyncio.create_task(watch())
-        start = time.perf_counter()
-        read_ = await asyncio.gather(*(read() for _ in range(STREAMS)))
-        took = time.perf_counter() - start
-        watching.cancel()
-        await model.aclose()
+        address = f"http://127.0.0.1:{int(await server.stdout.receive())}"
+        await streamed(OpenAIModel("m", base_url=f"{address}/v1"))
+        await streamed(OllamaModel("m", base_url=address))
         server.kill()
+
+
+async def streamed(model: ProviderModel) -> None:
+    lags: list[float] = []
+
+    async def watch() -> None:
+        while True:
+            start = time.perf_counter()
+            await asyncio.sleep(0.005)
+            lags.append(time.perf_counter() - start - 0.005)
+
+    async def read() -> int:
+        async with aclosing(model.stream(LLMRequest((TextMessage(content="Go."),)))) as chunks:
+            return len([chunk async for chunk in chunks])
+
+    await read()
+    spent = time.process_time()
+    watching = asyncio.create_task(watch())
+    start = time.perf_counter()
+    read_ = await asyncio.gather(*(read() for _ in range(STREAMS)))
+    took = time.perf_counter() - start
+    watching.cancel()
+    await model.aclose()
     lags.sort()
-    p99_ms = 1e3 * lags[int(0.99 * len(lags))]
     print(
-        f"{STREAMS} streams of {TOKENS_PER_S} tokens/s: the loop's lag has p99 {p99_ms:.1f} ms "
-        f"(aim 20), {sum(read_)} chunks in {took:.1f} s, {100 * (time.process_time() - spent) / took:.0f} % of a core"
+        f"{STREAMS} streams of {TOKENS_PER_S} tokens/s by {model.adapter.wire}: the loop's lag has "
+        f"p99 {1e3 * lags[int(0.99 * len(lags))]:.1f} ms (aim 20), {sum(read_)} chunks in {took:.1f} s, "
+        f"{100 * (time.process_time() - spent) / took:.0f} % of a core"
     )
 
 
@@ -239,6 +239,9 @@ async def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     rounds = parser.parse_args().rounds
     await turns(rounds)
+    # What the other houses have loaded is looked through no more, whenever the collector passes.
+    gc.collect()
+    gc.freeze()
     await assembling(rounds)
     await streams()
 

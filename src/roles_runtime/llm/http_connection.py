@@ -90,10 +90,14 @@ class HttpConnection:
             import httpx2
         except ImportError:
             raise ModelError(self._name, missing_extra(self._extra)) from None
-        return httpx2.AsyncClient(
-            timeout=httpx2.Timeout(self._silence_timeout_s, connect=CONNECT_TIMEOUT_S),
-            limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
-            follow_redirects=False,
+        from roles_runtime.llm.http_lines import on_lines
+
+        return on_lines(
+            httpx2.AsyncClient(
+                timeout=httpx2.Timeout(self._silence_timeout_s, connect=CONNECT_TIMEOUT_S),
+                limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
+                follow_redirects=False,
+            )
         )
 
 

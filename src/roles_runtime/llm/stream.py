@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from time import time_ns
 from typing import Literal
 
@@ -48,8 +48,11 @@ class Reply:
         self.finish: Finish | None = None
         self._unread: Usage | None = None
 
-    async def text(self) -> AsyncGenerator[str, None]:
+    async def text(self, begun: Callable[[], object] | None = None) -> AsyncGenerator[str, None]:
         """The text, piece by piece. Leaving it early is allowed, and what came so far is the answer.
+
+        Args:
+            begun: Called when the first piece is there.
 
         Raises:
             ModelError: the model could not answer.
@@ -58,6 +61,8 @@ class Reply:
         async for chunk in self._chunks:
             match chunk:
                 case TextChunk(text):
+                    if begun is not None and not self._text:
+                        begun()
                     self._text.append(text)
                     yield text
                 case ReasoningChunk(text):
@@ -120,20 +125,31 @@ class Reply:
         )
 
 
-@asynccontextmanager
-async def asked(model: Model, request: LLMRequest) -> AsyncIterator[Reply]:
-    """Asks a model; the call has ended when the block is left, however it is left.
+class asked:  # noqa: N801  # it is used as a function is
+    """Asks a model: ``async with asked(model, request) as reply``.
+
+    The call has ended when the block is left, however it is left. Every answer is asked for so: a generator that stands
+    for the block would cost more than all that is done here.
 
     Raises:
         ModelError: the model could not answer.
     """
-    chunks = model.stream(request)
-    try:
-        reply = Reply(model.name, chunks)
-        yield reply
-        await reply.hear_cost()
-    finally:
-        await chunks.aclose()
+
+    __slots__ = ("_chunks", "_reply")
+
+    def __init__(self, model: Model, request: LLMRequest) -> None:
+        self._chunks = model.stream(request)
+        self._reply = Reply(model.name, self._chunks)
+
+    async def __aenter__(self) -> Reply:
+        return self._reply
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                await self._reply.hear_cost()
+        finally:
+            await self._chunks.aclose()
 
 
 async def answer_text(model: Model, request: LLMRequest) -> str:

@@ -13,7 +13,7 @@ DELIMITER_TEMPORAL: Delimiter = ("{{DELIMITER_START_TEMPORAL}}", "{{DELIMITER_EN
 
 def all_delimiters() -> tuple[Delimiter, ...]:
     """Every pair that stands in this module under a name ``DELIMITER_…``: a new one needs no registration."""
-    return tuple(value for name, value in globals().items() if name.startswith("DELIMITER_"))
+    return tuple([value for name, value in globals().items() if name.startswith("DELIMITER_")])
 
 
 def wrap_text_with_delimiter(text: str, delimiter: Delimiter = DELIMITER_TEMPORAL) -> str:

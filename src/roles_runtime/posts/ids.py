@@ -7,6 +7,7 @@ import re
 import secrets
 from calendar import timegm
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from time import gmtime, strftime, time
 
 
@@ -49,7 +50,7 @@ class _Minter:
         return self._head + next(self._tail)
 
 
-_STAMP = re.compile(r"-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-", re.ASCII)
+_STAMP = re.compile(r"-\d{8}-\d{6}-", re.ASCII)
 _TAILS = tuple(f"{n:02x}" for n in range(256))
 
 create_id: Callable[[], str] = _Minter().mint
@@ -67,8 +68,13 @@ def reload_id() -> str:
 def time_of(id: str) -> int:
     """When an id was made, in milliseconds since the epoch, to the second; 0 for what was loaded as an example."""
     found = _STAMP.search(id)
-    if found is None:
-        return 0
-    parts = [int(each) for each in found.groups()]
+    return 0 if found is None else _time_of_stamp(found[0])
+
+
+@lru_cache(maxsize=1024)
+def _time_of_stamp(stamp: str) -> int:
+    """Posts of one second share a stamp, and every prompt asks for the times of all of its Posts."""
+    _, day, clock, _ = stamp.split("-")
+    parts = [int(each) for each in (day[:4], day[4:6], day[6:], clock[:2], clock[2:4], clock[4:])]
     # timegm counts the 31st of February on; what is no time at all is none of ours.
     return timegm((*parts, 0, 0, 0)) * 1000 if 1 <= parts[1] <= 12 and 1 <= parts[0] <= 9999 else 0

@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TypeAlias
+
+import msgspec
 
 from roles_runtime.llm.calls import Reasoning
 from roles_runtime.llm.message import (
@@ -46,12 +48,28 @@ def template(name: str) -> str:
 
 def fill(text: str, **values: str) -> str:
     """Puts each value where ``{name}`` stands. All other braces stay, those in the values first of all."""
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    filled = list(_taken_apart(text))
+    for at in range(1, len(filled), 2):
+        name = filled[at]
+        filled[at] = values.get(name, f"{{{name}}}")
+    return "".join(filled)
+
+
+@lru_cache(maxsize=64)
+def _taken_apart(text: str) -> tuple[str, ...]:
+    """What stands between the placeholders, and the names in these, by turns."""
+    return tuple(_PLACEHOLDER.split(text))
 
 
 def schema_text(schema: JsonObject) -> str:
     """A JSON Schema as it stands in a prompt."""
-    return json.dumps(schema, ensure_ascii=False)
+    return _spaced(msgspec.json.encode(schema))
+
+
+@lru_cache(maxsize=64)
+def _spaced(schema: bytes) -> str:
+    # The library that writes with spaces is slow, and a role asks with the same schema again and again.
+    return json.dumps(json.loads(schema), ensure_ascii=False)
 
 
 def roster_text(roster: Iterable[Member], me: RoleName) -> str:

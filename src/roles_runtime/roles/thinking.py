@@ -65,7 +65,8 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
             return Thought(message.content, reply.reason == "length")
         # What is journalled and told again has ids that can not be mistaken for each other.
         calls = allowance.with_unique_ids(message.tool_calls)
-        message = message.model_copy(update={"tool_calls": calls})
+        if calls is not message.tool_calls:
+            message = message.model_copy(update={"tool_calls": calls})
         await _record(turn, message, reply)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
@@ -80,12 +81,14 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
 async def _ask(turn: Turn, request: LLMRequest, read: Read) -> tuple[AssistantTextMessage, Reply]:
     if turn.model is None:
         raise ModelMissingError(turn.role)
-    turn.draft.status("calling model")
+    draft = turn.draft
+    draft.status("calling model")
+    begun = partial(draft.status, "receiving response")
     try:
-        async with asked(turn.model, request) as reply, aclosing(_announced(turn, reply)) as text:
+        async with asked(turn.model, request) as reply, aclosing(reply.text(begun)) as text:
             await read(text)
     except Exception:  # whatever the provider raised: what was shown of the answer is void
-        turn.draft.withdraw()
+        draft.withdraw()
         raise
     return reply.message(turn.role), reply
 
@@ -112,16 +115,6 @@ async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply) -> No
     if reply.reason == "refusal":
         turn.draft.withdraw()
         raise ModelError(reply.model, f"it refused to answer: {message.content or 'it gave no reason.'}")
-
-
-async def _announced(turn: Turn, reply: Reply) -> AsyncGenerator[str, None]:
-    async with aclosing(reply.text()) as pieces:
-        announced = False
-        async for piece in pieces:
-            if not announced:
-                turn.draft.status("receiving response")
-                announced = True
-            yield piece
 
 
 def _caller(turn: Turn, call: ToolCall) -> Caller:

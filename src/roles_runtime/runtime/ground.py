@@ -64,13 +64,14 @@ class Ground:
             seat.model is None or not seat.model.writes_code for seat in seats.values()
         )
         self.data_dir = data_dir or user_data_path("roles_runtime")
+        self._sessions = self.data_dir / "sessions"
         self.children = Children(Context())
         self.context = Context()
         self.closed = True
 
     def workspace(self, session_id: str) -> Workspace:
         """The files of a session."""
-        return Workspace(self.data_dir / "sessions" / session_id)
+        return Workspace(self._sessions / session_id)
 
 
 class Home(Protocol):

@@ -37,16 +37,14 @@ class Journal:
         self._coats = coats
         self._owed: tuple[Entry, ...] = ()
 
-    async def write(self, event: DurableEvent, key: str) -> None:
-        """Writes one event; returns when it is durable.
+    def write(self, event: DurableEvent, key: str) -> Awaitable[None]:
+        """Writes one event, as `append`."""
+        return self.append(((event, key),))
 
-        Raises:
-            StoreError: it was not written.
-        """
-        await self.append(((event, key),))
+    def append(self, events: Sequence[Keyed]) -> Awaitable[None]:
+        """Writes events, all or none; what it returns is over when they are durable, and tells the listeners then.
 
-    async def append(self, events: Sequence[Keyed]) -> None:
-        """Writes events, all or none; returns when they are durable, and tells the listeners then.
+        `DONE` says that both is over already.
 
         Raises:
             StoreError: none was written.
@@ -57,13 +55,10 @@ class Journal:
         entries = tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
         # Moved before the wait: appends of one session are under way side by side, in the order of their places.
         self.seq = seq + len(entries)
-        await self._written(entries)
+        return self._handed_over(entries)
 
     def append_turn(self, sent: PostSent, finished: TurnFinished, turn_id: str) -> Awaitable[None]:
-        """As `append` for a turn and its one Post, without its cost: this is what a hop writes.
-
-        `DONE` says that they are durable and told already.
-        """
+        """As `append` for a turn and its one Post, without its cost: this is what a hop writes."""
         if self.broken:
             raise self._torn()
         now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
@@ -72,6 +67,9 @@ class Journal:
             Entry(seq + 2, turn_id, now, finished, traceparent),
         )
         self.seq = seq + 2
+        return self._handed_over(entries)
+
+    def _handed_over(self, entries: tuple[Entry, ...]) -> Awaitable[None]:
         try:
             durable = self._store.append(self._session_id, entries)
         except Exception:
@@ -83,10 +81,10 @@ class Journal:
             self._tell(entries)
         return DONE
 
-    async def _written(self, entries: tuple[Entry, ...], durable: Awaitable[None] | None = None) -> None:
-        """Waits until placed entries, handed over here or before, are durable; tells the listeners then."""
+    async def _written(self, entries: tuple[Entry, ...], durable: Awaitable[None]) -> None:
+        """Waits until entries that were handed over are durable; tells the listeners then."""
         try:
-            await (self._store.append(self._session_id, entries) if durable is None else durable)
+            await durable
         except Exception:
             self.broken = True
             raise

@@ -29,6 +29,7 @@ class TurnScope(msgspec.Struct):
         drafted, remembered: The draft and the memory, if they were asked for.
         spent: Calls and tokens.
         recorded: How many events it wrote.
+        named: Its event key, once it was asked for.
     """
 
     active: ActiveRound
@@ -40,6 +41,7 @@ class TurnScope(msgspec.Struct):
     remembered: Memory | None = None
     spent: Usage = Usage()
     recorded: int = 0
+    named: str = ""
 
     @property
     def memory(self) -> Memory:
@@ -108,7 +110,9 @@ class TurnScope(msgspec.Struct):
     @property
     def turn_id(self) -> str:
         """The turn's event key."""
-        return f"{self.active.round.id}/{self.envelope.posts[-1].id}/{self.actor.name}"
+        if not self.named:
+            self.named = f"{self.active.round.id}/{self.envelope.posts[-1].id}/{self.actor.name}"
+        return self.named
 
     @property
     def emit(self) -> Emit:
@@ -127,8 +131,10 @@ class TurnScope(msgspec.Struct):
             RoleError: no journal can hold it; nothing was written.
             StoreError: it could not be written.
         """
-        if self.actor.scope is not self or not self.active.is_open:
+        active = self.active
+        if self.actor.scope is not self or not active.is_open:
             return
+        session = active.session
         try:
             msgspec.json.encode(event)
         except (TypeError, ValueError, RecursionError) as error:
@@ -137,12 +143,13 @@ class TurnScope(msgspec.Struct):
         if isinstance(event, ModelReplied):
             cost = usage_of(event)
             self.spent += cost
-            self.active.usage += cost
-            self.active.session.usage += cost
-        if isinstance(event, ModelReplied | ToolReturned):
-            self.active.session.keep_trace(event)
+            active.usage += cost
+            session.usage += cost
+            session.keep_trace(event)
+        elif isinstance(event, ToolReturned):
+            session.keep_trace(event)
         self.recorded += 1
-        await self.active.session.journal.write(event, f"{self.turn_id}/{type(event).__name__}-{self.recorded}")
+        await session.journal.write(event, f"{self.turn_id}/{type(event).__name__}-{self.recorded}")
 
     async def approve(self, question: str) -> bool:
         """Asks the user. There is nobody to ask yet, so it is no."""

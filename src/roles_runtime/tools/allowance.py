@@ -26,8 +26,15 @@ class Allowance:
         self._repeats = 0
         self._ids: set[str] = set()
 
-    def with_unique_ids(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-        """The calls of an answer, each with an id that no other call of the turn has: a later one gets a fresh id."""
+    def with_unique_ids(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+        """The calls of an answer, each with an id that no other call of the turn has: a later one gets a fresh id.
+
+        They are the same ones, in the same tuple, where all ids were unique already.
+        """
+        given = [call.call_id for call in calls]
+        if "" not in given and self._ids.isdisjoint(given) and len(set(given)) == len(given):
+            self._ids.update(given)
+            return calls
         unique: list[ToolCall] = []
         for call in calls:
             if not call.call_id or call.call_id in self._ids:

@@ -147,8 +147,7 @@ def call_of(function: Function, signature: Signature) -> Callable[[JsonObject, C
         values = {name: getattr(given, field) for field, name in signature.names.items()}
         if signature.caller:
             values[signature.caller] = caller if is_async else replace(caller, emit=from_thread(caller.emit))
-        work = partial(function, **values)
-        result = work() if is_async else await run_in_thread(work)
+        result = function(**values) if is_async else await run_in_thread(partial(function, **values))
         # A plain function may be one that was put round an async one.
         return result_of(await result if inspect.isawaitable(result) else result)
 

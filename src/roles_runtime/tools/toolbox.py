@@ -20,6 +20,7 @@ from roles_runtime.llm.request import ToolSpec
 from roles_runtime.posts.event import Outcome
 from roles_runtime.tools.caller import Caller
 from roles_runtime.tools.result import Told, capped, result_of, words_of
+from roles_runtime.tools.time_limit import TimeLimit
 from roles_runtime.tools.tool import Tool
 
 MAX_ARGUMENTS_BYTES = 1 << 20
@@ -110,6 +111,10 @@ class Toolbox:
         Raises:
             StoreError, RoleError: a tool, or ``tell``, could not write; all other calls were cancelled.
         """
+        if len(calls) == 1:  # as most are
+            answered = await self.call(calls[0], caller(calls[0]), *refusals)
+            await tell(answered)
+            return (answered.returned,)
         told = zip(calls, refusals or [""] * len(calls), strict=True)
         jobs = [partial(self.call, call, caller(call), refusal) for call, refusal in told]
         # One that must run alone is a batch of its own; neighbours that may stand beside each other are one together.
@@ -131,7 +136,7 @@ class Toolbox:
         try:
             arguments = _parsed(call.arguments)
             _check(tool, arguments)
-            with anyio.move_on_after(tool.timeout_s):
+            with TimeLimit(tool.timeout_s):
                 return "ok", result_of(await tool.call(arguments, caller))
             return "timeout", f"{tool.name} gave no result within {tool.timeout_s:g} s, and is waited for no longer."
         except _BadArgumentsError as error:

@@ -108,6 +108,7 @@ class AnthropicConnection:
             raise ModelError(self._name, missing_extra("anthropic")) from None
 
         from roles_runtime.llm.http_errors import answered, as_model_errors
+        from roles_runtime.llm.http_lines import on_lines
 
         async def refuse(response: httpx2.Response) -> None:
             # Before the SDK sees it, which would read the whole body of an error, however long.
@@ -122,11 +123,13 @@ class AnthropicConnection:
                 base_url=self._base_url,
                 max_retries=0,
                 timeout=timeout,
-                http_client=anthropic.DefaultAsyncHttpxClient(
-                    timeout=timeout,
-                    limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
-                    follow_redirects=False,
-                    event_hooks={"response": [refuse]},
+                http_client=on_lines(
+                    anthropic.DefaultAsyncHttpxClient(
+                        timeout=timeout,
+                        limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
+                        follow_redirects=False,
+                        event_hooks={"response": [refuse]},
+                    )
                 ),
                 open_telemetry=False,
             )

@@ -142,6 +142,7 @@ class OpenAIConnection:
         import openai
 
         from roles_runtime.llm.http_errors import answered
+        from roles_runtime.llm.http_lines import on_lines
 
         async def refuse(response: httpx2.Response) -> None:
             # Before the SDK sees it, which would read the whole body of an error, however long.
@@ -153,11 +154,13 @@ class OpenAIConnection:
             base_url=self._base_url,
             max_retries=0,
             timeout=timeout,
-            http_client=openai.DefaultAsyncHttpxClient(
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
-                follow_redirects=False,
-                event_hooks={"response": [refuse]},
+            http_client=on_lines(
+                openai.DefaultAsyncHttpxClient(
+                    timeout=timeout,
+                    limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
+                    follow_redirects=False,
+                    event_hooks={"response": [refuse]},
+                )
             ),
         )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from roles_runtime.posts.shared import SharedMemoryEntry
     from roles_runtime.roles.code_interpreter import CodeInterpreter
     from roles_runtime.roles.echo import Echo
+    from roles_runtime.roles.middleware.plan_tasks import PlanTasks
     from roles_runtime.roles.planner import Planner
     from roles_runtime.roles.role import ModelRole, Role
     from roles_runtime.roles.turn import Middleware, Respond, Turn
@@ -42,6 +43,7 @@ _HOMES = {
     "Middleware": "roles.turn",
     "Model": "llm.model",
     "ModelRole": "roles.role",
+    "PlanTasks": "roles.middleware.plan_tasks",
     "Planner": "roles.planner",
     "Post": "posts.post",
     "PostSent": "posts.event",
@@ -78,6 +80,7 @@ __all__ = [
     "Middleware",
     "Model",
     "ModelRole",
+    "PlanTasks",
     "Planner",
     "Post",
     "PostSent",

@@ -161,6 +161,10 @@ class ToolFailedError(RolesError):
     """Raised by a tool to tell the model what went wrong: it becomes an error result, never the turn's end."""
 
 
+class TaskError(RolesError):
+    """What was asked of a board of tasks can not be done; the board is as it was."""
+
+
 class ToolSourceError(RolesError):
     """Tools of another process can not be had: their server does not start, or is not what it was said to be."""
 

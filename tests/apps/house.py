@@ -19,6 +19,7 @@ from typing import Any
 
 from typer.testing import CliRunner, Result
 
+import roles_runtime
 from roles_runtime.apps.cli import app
 
 PATIENCE_S = 60.0
@@ -102,7 +103,8 @@ class House:
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("ROLES_")},
             "ROLES_DATA_DIR": str(self.data),
-            "PYTHONPATH": str(folder / "guests"),
+            # The other process runs the same source as this one.
+            "PYTHONPATH": os.pathsep.join((str(folder / "guests"), str(Path(roles_runtime.__file__).parents[1]))),
             "PYTHONDONTWRITEBYTECODE": "1",
             "TERM": "xterm-256color",
             "COLUMNS": "100",

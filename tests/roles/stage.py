@@ -17,6 +17,8 @@ from roles_runtime.posts.event import DurableEvent, PassingEvent, StatusChanged
 from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Member, Turn, TurnUsage, onion
+from roles_runtime.tools.tasks.board import TaskBoard
+from roles_runtime.tools.tasks.memory import MemoryFiles
 from roles_runtime.tools.tool import Tool
 
 
@@ -44,6 +46,7 @@ class Stage:
         self.leader = self.roster[0].name
         self.conversation = conversation or Conversation.create()
         self.max_corrections, self.corrections = max_corrections, 0
+        self.board = TaskBoard(MemoryFiles())
         self.shown: list[PassingEvent] = []
         self.recorded: list[DurableEvent] = []
         self._begin("")
@@ -113,6 +116,11 @@ class Stage:
     def workspace(self) -> Workspace:
         """No role here touches files."""
         return Workspace(Path("nowhere"))
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """A board in memory."""
+        return self.board
 
     @property
     def usage(self) -> TurnUsage:

@@ -13,6 +13,7 @@ from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Patience, Signal
 from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.plain import PlainView, print_json
 from roles_runtime.apps.shown import NoView, View, failure_line, round_document
+from roles_runtime.apps.tasks import task_documents
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import Event
 from roles_runtime.runtime.session import Session
@@ -51,7 +52,8 @@ async def ask_once(
         except SignalError as interrupted:
             return exit_status(interrupted.number)
         if as_json:
-            print_json({"session_id": session.id, **round_document(record)})
+            board = await session.tasks.list()
+            print_json({"session_id": session.id, **round_document(record), "tasks": task_documents(board.tasks)})
             if failure := failure_line(record):
                 tell(failure)
         elif session_id is None and config.store != "local:":

@@ -154,6 +154,28 @@ def show(
 
 
 @app.command()
+def tasks(
+    session: Annotated[str, typer.Argument(metavar="ID", help="Which session.")],
+    as_json: AsJson = False,
+    graph: Annotated[bool, typer.Option("--graph", help="Print a Mermaid graph.")] = False,
+    done: Annotated[bool, typer.Option("--done", help="Also those that were completed and taken off.")] = False,
+    team: Team = None,
+    model: Model = None,
+    store: Store = None,
+    data_dir: DataDir = None,
+    verbose: Verbose = False,
+) -> None:
+    """Print the board of tasks of a session, whoever has it open."""
+
+    def work(config: Config) -> Coroutine[object, object, int]:
+        from roles_runtime.apps.tasks import show_tasks
+
+        return show_tasks(config, session, as_json=as_json, as_graph=graph, done=done)
+
+    _run(work, team, model, store, data_dir, verbose=verbose)
+
+
+@app.command()
 def doctor(
     team: Team = None, model: Model = None, store: Store = None, data_dir: DataDir = None, verbose: Verbose = False
 ) -> None:

@@ -101,6 +101,11 @@ def system(text: str, creator: RoleName) -> SystemMessage:
     return SystemMessage(content=text.strip() + "\n", creator=creator)
 
 
+def reminders(texts: Iterable[str]) -> list[Message]:
+    """What the role is reminded of at the end of its prompt; nobody of the team said it."""
+    return [TextMessage(content=text) for text in texts]
+
+
 def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:
     """What another role, or the user, said to this one, with what this one's turn made of it."""
     return told(f"From: {post.send_from}\nMessage: {opening}{post.message}\n", post, recalled)

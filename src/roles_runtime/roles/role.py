@@ -105,7 +105,8 @@ class ModelRole(Role):
 
     async def _request(self, turn: Turn) -> LLMRequest:
         recalled = await recall(turn)
-        return LLMRequest(self.compose(turn, datetime.now(UTC), recalled), response_schema=self.schema(turn))
+        messages = (*self.compose(turn, datetime.now(UTC), recalled), *prompt.reminders(turn.reminders))
+        return LLMRequest(messages, response_schema=self.schema(turn))
 
     def schema(self, turn: Turn) -> JsonObject:
         """The JSON Schema of its answers, titled by its name."""

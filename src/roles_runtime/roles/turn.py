@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -14,6 +14,7 @@ from roles_runtime.memory.memory import Memory
 from roles_runtime.posts.draft import Draft, Emit
 from roles_runtime.posts.event import DurableEvent
 from roles_runtime.posts.post import Post, RoleName
+from roles_runtime.tools.tasks.board import TaskBoard
 from roles_runtime.tools.tool import Tool
 
 
@@ -53,6 +54,11 @@ class Scope(Protocol):
     @property
     def workspace(self) -> Workspace:
         """The session's files."""
+        ...
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """The session's board of tasks."""
         ...
 
     @property
@@ -111,6 +117,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         tools: What the role's model may call.
         model: The role's model, or None. To retry, cache or approve, replace it by one that wraps it.
         kernel: The session's kernel, or None where the team has none.
+        reminders: What stands at the end of the model's prompt, each as a message of nobody's.
         scope: Behind `memory`, `draft` and the rest; the runtime's.
     """
 
@@ -123,6 +130,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     tools: tuple[Tool, ...] = ()
     model: Model | None = None
     kernel: Kernel | None = None
+    reminders: tuple[str, ...] = ()
 
     @property
     def post(self) -> Post:
@@ -143,6 +151,11 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     def workspace(self) -> Workspace:
         """The session's files."""
         return self.scope.workspace
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """The session's board of tasks, shared by its roles."""
+        return self.scope.tasks
 
     @property
     def usage(self) -> TurnUsage:
@@ -203,6 +216,10 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         """This turn, with another model."""
         return self.replace(model=model)
 
+    def with_reminder(self, text: str) -> Turn:
+        """This turn, with one more text at the end of its model's prompt; it is told in this turn alone."""
+        return self.replace(reminders=(*self.reminders, text))
+
     def with_kernel(self, kernel: Kernel) -> Turn:
         """This turn, with another kernel."""
         return self.replace(kernel=kernel)
@@ -213,6 +230,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         tools: tuple[Tool, ...] | None = None,
         model: Model | None = None,
         kernel: Kernel | None = None,
+        reminders: tuple[str, ...] | None = None,
     ) -> Turn:
         """This turn, with what is given in place of what it had."""
         return Turn(
@@ -225,6 +243,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
             self.tools if tools is None else tools,
             self.model if model is None else model,
             self.kernel if kernel is None else kernel,
+            self.reminders if reminders is None else reminders,
         )
 
     def answer(self, message: str, send_to: RoleName | None = None) -> Post:
@@ -245,6 +264,17 @@ class Middleware(Protocol):
         ``respond`` begins with an empty draft; calling it a second time withdraws what grew before.
         """
         ...
+
+
+@runtime_checkable
+class GivesTools(Protocol):
+    """A middleware that says which tools it will give, so that a name that is taken is told before the first turn.
+
+    Attributes:
+        gives: Their names.
+    """
+
+    gives: Sequence[str]
 
 
 def onion(middleware: Sequence[Middleware], respond: Respond) -> Respond:

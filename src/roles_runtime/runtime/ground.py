@@ -25,6 +25,7 @@ from roles_runtime.runtime.seats import Seat
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.team import Team
 from roles_runtime.stores.store import Store
+from roles_runtime.tools.tasks.board import TaskBoard
 
 
 class Ground:
@@ -91,6 +92,11 @@ class Home(Protocol):
     @property
     def workspace(self) -> Workspace:
         """Its files."""
+        ...
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """Its board of tasks."""
         ...
 
     def kernel_for(self, role: RoleName, round_id: str, turn_id: Callable[[], str]) -> Kernel | None:

@@ -17,9 +17,11 @@ from roles_runtime.posts.event import (
     PostSent,
     RoundClosed,
     RoundOpened,
+    TaskChanged,
     ToolReturned,
 )
 from roles_runtime.posts.post import USER
+from roles_runtime.runtime.task_store import KeptTasks
 from roles_runtime.stores.store import Store
 
 
@@ -31,6 +33,7 @@ class Restored(msgspec.Struct):
         seq: Of the last entry; 0 where there is none.
         usage: Of all its model calls.
         traces: What its turns thought and called, or None where that is nothing.
+        tasks: Those of its board, or None where there never were any.
         unprofiled: Names of files that came with a question of which no Post was sent: no role was told of them.
     """
 
@@ -39,6 +42,7 @@ class Restored(msgspec.Struct):
     usage: Usage = Usage()
     unprofiled: tuple[str, ...] = ()
     traces: Traces | None = None
+    tasks: KeptTasks | None = None
 
     @property
     def open_round(self) -> Round | None:
@@ -65,6 +69,9 @@ class Restored(msgspec.Struct):
                 self._keep(replied)
             case ToolReturned() as returned:
                 self._keep(returned)
+            case TaskChanged() as changed:
+                self.tasks = self.tasks or KeptTasks()
+                self.tasks.take(changed)
             case RoundClosed(state=state, reason=reason, detail=detail):
                 rounds[-1].state, rounds[-1].reason, rounds[-1].detail = state, reason, detail
 

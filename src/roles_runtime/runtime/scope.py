@@ -16,6 +16,7 @@ from roles_runtime.roles.turn import Member, TurnUsage
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.restore import usage_of
+from roles_runtime.tools.tasks.board import TaskBoard
 
 
 class TurnScope(msgspec.Struct):
@@ -81,6 +82,11 @@ class TurnScope(msgspec.Struct):
     def workspace(self) -> Workspace:
         """The session's files."""
         return self.active.session.workspace
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """The session's board of tasks."""
+        return self.active.session.tasks
 
     @property
     def usage(self) -> TurnUsage:

@@ -12,7 +12,7 @@ from roles_runtime.llm.model import Closable, Model
 from roles_runtime.llm.reliable import ReliableModel
 from roles_runtime.llm.resolving import alternatives, resolve_model
 from roles_runtime.roles.role import Role
-from roles_runtime.roles.turn import Answer, Respond, Turn, onion
+from roles_runtime.roles.turn import Answer, GivesTools, Respond, Turn, onion
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.team import Team
@@ -37,6 +37,7 @@ class Seat:
         model: What it thinks with, in its coat, or None.
         bare_model: The same without a coat.
         tools: What it always has; those of sources from when it was equipped with them.
+        given: Names of the tools that its middleware says it will give.
         others: Every exact name that it may write to, itself excepted.
         needs_kernel: Whether its turns are given the session's kernel.
     """
@@ -44,6 +45,7 @@ class Seat:
     __slots__ = (
         "bare_model",
         "coats",
+        "given",
         "model",
         "name",
         "needs_kernel",
@@ -58,11 +60,16 @@ class Seat:
         self.name = role.name
         self.role = role
         self.coats = coats
-        self.respond = onion((*team.middleware, *role.middleware), _asked(role, coats))
+        layers = (*team.middleware, *role.middleware)
+        self.respond = onion(layers, _asked(role, coats))
         self.bare_model = model
         self.model: Model | None = model if model is None or coats is None else coats.wrap_model(model, role.name)
         self.sources = sources_of(role.tools)
         self.tools: tuple[Tool, ...] = _distinct(role, [each for each in role.tools if isinstance(each, Tool)])
+        # What has no model is given no tools.
+        gives = [each for each in layers if isinstance(each, GivesTools)] if model is not None else []
+        self.given = tuple(name for each in gives for name in each.gives)
+        _check_given(role, self.tools, self.given)
         self.needs_kernel = role.needs_kernel
         self.others = frozenset(team.addresses) - {role.name}
 
@@ -74,6 +81,7 @@ class Seat:
         """
         if self.sources:
             self.tools = _distinct(self.role, tools_of(self.role.tools))
+            _check_given(self.role, self.tools, self.given)
 
     @property
     def circuits(self) -> tuple[CircuitState, ...]:
@@ -139,3 +147,13 @@ def _distinct(role: Role, tools: list[Tool]) -> tuple[Tool, ...]:
             raise ToolDefinitionError(f"Role {role.name} has two tools named {tool.name!r}; rename one of them.")
         names.add(tool.name)
     return tuple(tools)
+
+
+def _check_given(role: Role, tools: Iterable[Tool], given: Iterable[str]) -> None:
+    names = {tool.name for tool in tools}
+    for name in given:
+        if name in names:
+            raise ToolDefinitionError(
+                f"Role {role.name} has two tools named {name!r}, one of them from its middleware; take one of them out."
+            )
+        names.add(name)

@@ -27,8 +27,10 @@ from roles_runtime.runtime.opening import run_round
 from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.supervisor import give_up
+from roles_runtime.runtime.task_store import KeptTasks, board_of
 from roles_runtime.runtime.text import fault_of
 from roles_runtime.runtime.uploads import paths_of, take_files
+from roles_runtime.tools.tasks.board import TaskBoard
 
 
 class Session:
@@ -52,6 +54,7 @@ class Session:
     __slots__ = (
         "__weakref__",
         "_awake",
+        "_board",
         "_line",
         "active",
         "conversation",
@@ -67,6 +70,7 @@ class Session:
         "usage",
     )
 
+    _board: TaskBoard | KeptTasks | None
     conversation: Conversation
     journal: Journal
     touched_s: float
@@ -182,6 +186,13 @@ class Session:
     def workspace(self) -> Workspace:
         """Its files."""
         return self.ground.workspace(self.id)
+
+    @property
+    def tasks(self) -> TaskBoard:
+        """Its board of tasks. It can be read while no round runs; what was taken off stands in the journal."""
+        if not isinstance(self._board, TaskBoard):
+            self._board = board_of(self, self._board or KeptTasks())
+        return self._board
 
     # --- one round -------------------------------------------------------------------------------------------
 
@@ -342,6 +353,8 @@ class Session:
         self.conversation = restored.conversation
         self.usage = restored.usage
         self.traces = restored.traces
+        # Made a board of when it is first asked for.
+        self._board = restored.tasks
         self.unprofiled = restored.unprofiled
         self.journal = Journal(self.ground.store, self.id, restored.seq, self.listeners, self.ground.coats)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -208,11 +209,21 @@ def _parsed(arguments: str) -> JsonObject:
         )
     try:
         value: object = msgspec.json.decode(arguments)
+        # Only then: it is read again for what a decoder does not tell.
+        json.loads(arguments, object_pairs_hook=_each_once)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _BadArgumentsError(f"its arguments are no valid JSON: {error}.") from error
     if not isinstance(value, dict):
         raise _BadArgumentsError(f"its arguments must be one JSON object, and are {_kind(value)}.")
     return value
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> None:
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            raise _BadArgumentsError(f"its arguments name {name[:100]!r} twice; say each once.")
+        names.add(name)
 
 
 def _kind(value: object) -> str:

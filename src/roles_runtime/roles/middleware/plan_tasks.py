@@ -1,0 +1,87 @@
+"""PlanTasks: gives the model of a role the four task tools before each turn, and reminds it of what is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roles_runtime.errors import TaskError
+from roles_runtime.roles.turn import Answer, Respond, Turn
+from roles_runtime.tools.tasks import replies
+from roles_runtime.tools.tasks.backend import Backend
+from roles_runtime.tools.tasks.board import Listing, TaskBoard
+from roles_runtime.tools.tasks.languages import known, words
+from roles_runtime.tools.tasks.local_files import LocalFiles
+from roles_runtime.tools.tasks.tools import NAMES, task_tools
+from roles_runtime.tools.tasks.words import Language
+
+MAX_REMINDED = 20
+"""How many open tasks a reminder shows; the first ones."""
+
+
+class PlanTasks:
+    """Puts TaskCreate, TaskGet, TaskUpdate and TaskList among the tools of every turn that has a model.
+
+    While tasks are open, the prompt ends with one short reminder of them.
+
+    Attributes:
+        gives: The names of the tools that it gives.
+    """
+
+    gives = NAMES
+
+    def __init__(
+        self,
+        backend: Backend | None = None,
+        base_dir: str | Path | None = None,
+        *,
+        strict: bool = False,
+        language: Language | None = None,
+    ) -> None:
+        """Makes one. Without a backend and a folder the board is the session's own, in its journal.
+
+        Args:
+            backend: Where the files of the board are. All sessions of the team share that board.
+            base_dir: The folder in it; alone, it is one on the disk.
+            strict: Whether moves backwards, and completing what is blocked, are refused.
+            language: What the model is told of the tools in: ``en``, ``zh``, or what `set_language` said.
+
+        Raises:
+            ValueError: there is no such language.
+        """
+        self._strict, self._language = strict, known(language)
+        if backend is None and base_dir is not None:
+            backend = LocalFiles(base_dir)
+        self._board = None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
+
+    async def __call__(self, turn: Turn, respond: Respond) -> Answer:
+        """Gives the tools, and the reminder.
+
+        Raises:
+            ToolDefinitionError: a tool of one of the names is there already.
+        """
+        if turn.model is None:
+            return await respond(turn)
+        board = self._board or turn.tasks
+        turn = turn.with_tools(*task_tools(board, turn.leader, self._language, strict=self._strict))
+        reminder = await self._reminder(board)
+        return await respond(turn.with_reminder(reminder) if reminder else turn)
+
+    async def _reminder(self, board: TaskBoard) -> str:
+        try:
+            listing = await board.list()
+        except TaskError:
+            # The model is told of it when it calls a tool, and can do its work without one.
+            return ""
+        return reminder(listing, self._language)
+
+
+def reminder(listing: Listing, language: Language) -> str:
+    """The open tasks, in a few lines; empty where there are none."""
+    left = [task for task in listing.tasks if task.is_open]
+    if not left:
+        return ""
+    told = words(language)
+    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in left[:MAX_REMINDED]]
+    if len(left) > MAX_REMINDED:
+        lines.append(told.more.format(count=len(left) - MAX_REMINDED))
+    return "\n".join((told.reminder, *lines))

@@ -1,0 +1,1 @@
+"""The board of planned work, and the four tools by which a model works with it."""

@@ -1,0 +1,262 @@
+"""The TaskBoard: the one owner of the tasks of a session. Whoever works with them asks it, one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+
+import anyio
+import msgspec
+from pydantic import JsonValue
+
+from roles_runtime.errors import StoreError, TaskError
+from roles_runtime.tools.tasks import change as rules
+from roles_runtime.tools.tasks.backend import Backend
+from roles_runtime.tools.tasks.change import Change, Who
+from roles_runtime.tools.tasks.graph import Sketch, check_id, symmetric, unblocked
+from roles_runtime.tools.tasks.task import DELETED, Task, decode_task, file_of, number_of
+
+MARK = ".highwatermark"
+"""The file that holds the last number that was given."""
+
+_MARK = re.compile(r"[0-9]{1,200}")
+NOBODY = Who()
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """A board as it stands.
+
+    Attributes:
+        tasks: By number.
+        blockers: What each task that waits waits for: open tasks alone.
+        skipped: The files that hold no task, and why.
+    """
+
+    tasks: tuple[Task, ...]
+    blockers: Mapping[str, tuple[str, ...]]
+    skipped: tuple[str, ...]
+
+
+class Updated(msgspec.Struct, frozen=True):
+    """What came of an update.
+
+    Attributes:
+        task: As it is now, or was before it was deleted.
+        fields: What the update was about, in order; empty where it asked for nothing.
+        deleted: Whether it is gone.
+        unblocked: What waits for nothing any more.
+        blockers: What it was completed in spite of.
+        finished: Whether all is completed, so that the board was cleared.
+        left: Why it could not be cleared, if it could not.
+    """
+
+    task: Task
+    fields: tuple[str, ...] = ()
+    deleted: bool = False
+    unblocked: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    finished: bool = False
+    left: str = ""
+
+
+class TaskBoard:
+    """The tasks in a folder of a backend. All methods may be called side by side; they take effect in that order.
+
+    What it raises is a `TaskError`, whatever the backend raised; only a journal that can not be written is no fault
+    that a model could mend, and goes through as a `StoreError`.
+    """
+
+    def __init__(self, backend: Backend, base_dir: str = "tasks") -> None:
+        """Reads nothing yet."""
+        self._backend, self._folder = backend, base_dir.rstrip("/")
+        self._lock = anyio.Lock()
+        self._state = ""
+        self._tasks: dict[str, Task] = {}
+        self._skipped: tuple[str, ...] = ()
+        self._last = self._mark = 0
+
+    async def create(
+        self,
+        subject: str,
+        description: str,
+        *,
+        active_form: str = "",
+        metadata: Mapping[str, JsonValue] | None = None,
+    ) -> Task:
+        """Makes a task, pending and nobody's, with a number that no other ever had.
+
+        Raises:
+            TaskError: it could not be written; its number is not given again.
+        """
+        async with self._open("list files"):
+            number = max(self._last, self._mark) + 1
+            task = Task(
+                id=str(number),
+                subject=subject,
+                description=description,
+                active_form=active_form,
+                metadata=metadata or {},
+            )
+            with _told("update highwatermark file failed"):
+                self._state = ""
+                await self._backend.write(self._path(MARK), task.id)
+                self._mark = self._last = number
+            with _told(f"create Task #{task.id} failed"):
+                await self._write({task.id: task})
+            return task
+
+    async def get(self, task_id: str) -> tuple[Task, tuple[str, ...]]:
+        """A task, and what it waits for: open tasks alone.
+
+        Raises:
+            TaskError: there is none of that id.
+        """
+        check_id(task_id, "validate task ID failed")
+        async with self._open("list tasks"):
+            if task_id not in self._tasks:
+                raise TaskError(f"get Task #{task_id} failed, err: {self._missing(task_id)}")
+            task = self._tasks[task_id]
+            return task, Sketch(self._tasks).open_blockers(task)
+
+    async def list(self) -> Listing:
+        """All tasks.
+
+        Raises:
+            TaskError: the backend could not list them.
+        """
+        async with self._open("list tasks"):
+            sketch = Sketch(self._tasks)
+            tasks = tuple(self._tasks.values())
+            blockers = {task.id: open_ for task in tasks if (open_ := sketch.open_blockers(task))}
+            return Listing(tasks, blockers, self._skipped)
+
+    async def update(self, task_id: str, change: Change, who: Who = NOBODY, *, strict: bool = False) -> Updated:
+        """Changes a task, and what it has to do with others: all of it or nothing.
+
+        Args:
+            task_id: Which one.
+            change: What is asked for.
+            who: Who asks for it.
+            strict: Whether moves backwards, and completing what is blocked, are refused.
+
+        Raises:
+            TaskError: it asks for what can not be, or could not be written; the board is as it was.
+        """
+        check_id(task_id, "validate task ID failed")
+        rules.check_status(change)
+        async with self._open("list tasks"):
+            if task_id not in self._tasks:
+                raise TaskError(f"Task #{task_id} {self._missing(task_id)}")
+            if change.status == DELETED:
+                return await self._delete(self._tasks[task_id], who)
+            return await self._change(task_id, change, who, strict)
+
+    async def _change(self, task_id: str, change: Change, who: Who, strict: bool) -> Updated:
+        sketch = Sketch(self._tasks)
+        names = rules.apply(sketch, task_id, change, who, strict=strict)
+        task = sketch[task_id]
+        candidates = (*task.blocks, *change.remove_blocks, task_id)
+        free = unblocked(self._tasks, sketch, candidates)
+        blockers = sketch.open_blockers(task) if change.status == "completed" else ()
+        with _told(f"write Task #{task_id} failed"):
+            await self._write(sketch.changed())
+        if change.status != "completed" or any(each.is_open for each in self._tasks.values()) or self._skipped:
+            return Updated(task, tuple(names), unblocked=free, blockers=blockers)
+        left = await self._clear()
+        return Updated(task, tuple(names), unblocked=free, blockers=blockers, finished=not left, left=left)
+
+    async def _delete(self, task: Task, who: Who) -> Updated:
+        rules.check_owner(task, who, "deleted")
+        sketch = Sketch(self._tasks)
+        rules.delete(sketch, task)
+        free = tuple(each for each in unblocked(self._tasks, sketch, task.blocks) if each != task.id)
+        others = {each.id: each for each in sketch.changed().values() if each.id != task.id}
+        with _told(f"delete Task #{task.id} failed"):
+            await self._write({**others, task.id: None})
+        return Updated(task, deleted=True, unblocked=free)
+
+    async def _clear(self) -> str:
+        """Deletes all tasks, which are completed; why it could not, if it could not."""
+        try:
+            with _told("check and delete all tasks failed"):
+                await self._write(dict.fromkeys(self._tasks))
+        except TaskError as error:
+            return str(error)
+        return ""
+
+    # --- files -----------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def _open(self, doing: str) -> AsyncIterator[None]:
+        """Holds the board, which is as its files are."""
+        async with self._lock, AsyncExitStack() as stack:
+            with _told(f"{doing} failed"):
+                await stack.enter_async_context(self._backend.held())
+                if not self._state or self._state != await self._backend.state():
+                    await self._load()
+            yield
+
+    async def _load(self) -> None:
+        """Reads all files. One that holds no task is skipped and named; its number stays taken."""
+        self._state = ""
+        await self._backend.undo(self._folder)
+        tasks: list[Task] = []
+        skipped: dict[int, str] = {}
+        listed = await self._backend.ls_info(self._folder)
+        names = {info.path.rpartition("/")[2] for info in listed if not info.is_dir}
+        numbers = {name: number for name in names if (number := number_of(name)) is not None}
+        for name, number in numbers.items():
+            try:
+                tasks.append(decode_task(name, await self._backend.read(self._path(name))))
+            except Exception as error:  # a backend is anybody's: one file that it can not read is not the board's end
+                skipped[number] = f"{name}: {error}"
+        self._tasks = symmetric(tasks)
+        self._skipped = tuple(skipped[number] for number in sorted(skipped))
+        self._last = max(self._last, *numbers.values(), 0)
+        self._mark = await self._read_mark() if MARK in names else 0
+        self._state = await self._backend.state()
+
+    async def _read_mark(self) -> int:
+        try:
+            text = await self._backend.read(self._path(MARK))
+        except (FileNotFoundError, ValueError):
+            return 0
+        return int(text) if _MARK.fullmatch(text) else 0
+
+    async def _write(self, tasks: Mapping[str, Task | None]) -> None:
+        """Writes tasks, None for one that goes; the board is read again if that fails."""
+        if not tasks:
+            return
+        self._state = ""
+        files = {self._path(file_of(each)): task.encode() if task else None for each, task in tasks.items()}
+        if None in files.values() and self._mark < self._last:
+            # The numbers of files that go are remembered by the mark alone.
+            await self._backend.write(self._path(MARK), str(self._last))
+            self._mark = self._last
+        await self._backend.change(self._folder, files)
+        for task_id, task in tasks.items():
+            if task is None:
+                self._tasks.pop(task_id, None)
+            else:
+                self._tasks[task_id] = task
+        self._state = await self._backend.state()
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
+
+    def _missing(self, task_id: str) -> str:
+        name = file_of(task_id)
+        problems = [each for each in self._skipped if each.startswith(f"{name}: ")]
+        return f"can not be read: {problems[0]}" if problems else "not found"
+
+
+@contextmanager
+def _told(doing: str) -> Iterator[None]:
+    """Says of whatever a backend raises what it was in the way of."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except Exception as error:
+        raise TaskError(f"{doing}, err: {str(error) or type(error).__name__}") from error

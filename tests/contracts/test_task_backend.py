@@ -1,0 +1,119 @@
+"""What every backend of a board promises. A maker joins by one row of `MAKERS`; one of yours, in its own tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from roles_runtime.tools.tasks.backend import Backend, FileInfo
+from roles_runtime.tools.tasks.board import TaskBoard
+from roles_runtime.tools.tasks.change import Change
+from roles_runtime.tools.tasks.local_files import LocalFiles
+from roles_runtime.tools.tasks.memory import MemoryFiles
+
+pytestmark = pytest.mark.anyio
+
+Maker: TypeAlias = Callable[[Path], tuple[Backend, str]]
+"""Makes an empty backend, in that folder if it needs one, and says in which folder of it a board may be."""
+
+
+class FourMethods(Backend):
+    """The least that a backend can be: it says nothing of its state, and lists names alone."""
+
+    def __init__(self) -> None:
+        self._files = MemoryFiles()
+
+    async def ls_info(self, path: str) -> Sequence[FileInfo]:
+        return [FileInfo(info.path.rpartition("/")[2]) for info in await self._files.ls_info(path)]
+
+    async def read(self, path: str) -> str:
+        return await self._files.read(path)
+
+    async def write(self, path: str, content: str) -> None:
+        await self._files.write(path, content)
+
+    async def delete(self, path: str) -> None:
+        await self._files.delete(path)
+
+
+MAKERS: list[object] = [
+    pytest.param(lambda folder: (MemoryFiles(), "tasks"), id="memory"),
+    pytest.param(lambda folder: (LocalFiles(folder / "board"), str(folder / "board")), id="local files"),
+    pytest.param(lambda folder: (FourMethods(), "/deep/tasks"), id="four methods"),
+]
+
+
+@pytest.fixture(params=MAKERS)
+def made(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Backend, str]:
+    maker: Maker = request.param
+    return maker(tmp_path)
+
+
+async def names(backend: Backend, folder: str) -> set[str]:
+    listed = await backend.ls_info(folder)
+    return {info.path.rpartition("/")[2] for info in listed if not info.is_dir} - {".lock"}
+
+
+async def test_a_folder_that_is_not_there_lists_as_empty(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    assert await names(backend, folder) == set()
+
+
+async def test_what_was_written_is_read_and_listed(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    await backend.write(f"{folder}/1.json", "first")
+    await backend.write(f"{folder}/1.json", 'é \u2028 "<b>" 四\n')
+    await backend.write(f"{folder}/.highwatermark", "1")
+    assert await backend.read(f"{folder}/1.json") == 'é \u2028 "<b>" 四\n'
+    assert await names(backend, folder) == {"1.json", ".highwatermark"}
+
+
+async def test_what_is_not_there_can_not_be_read(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    with pytest.raises(FileNotFoundError):
+        await backend.read(f"{folder}/1.json")
+
+
+async def test_a_file_is_deleted_once_and_again(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    await backend.write(f"{folder}/1.json", "x")
+    await backend.delete(f"{folder}/1.json")
+    await backend.delete(f"{folder}/1.json")
+    assert await names(backend, folder) == set()
+
+
+async def test_its_state_tells_each_change_or_nothing(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    states = []
+    async with backend.held():
+        for text in ("a", "b"):
+            await backend.write(f"{folder}/1.json", text)
+            states.append(await backend.state())
+        await backend.delete(f"{folder}/1.json")
+        states.append(await backend.state())
+    assert len(set(states)) == 3 or set(states) == {""}
+
+
+async def test_several_files_change_together(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    async with backend.held():
+        await backend.write(f"{folder}/1.json", "old")
+        await backend.change(folder, {f"{folder}/1.json": None, f"{folder}/2.json": "new"})
+        await backend.undo(folder)
+    assert await names(backend, folder) == {"2.json"}
+
+
+async def test_a_board_is_found_again_by_another(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    board = TaskBoard(backend, folder)
+    for subject in ("first", "second"):
+        await board.create(subject, "")
+    await board.update("1", Change(add_blocks=("2",)))
+    other = TaskBoard(backend, folder)
+    assert (await other.get("2"))[1] == ("1",)
+    await other.update("1", Change(status="completed"))
+    assert (await board.get("2"))[1] == ()
+    assert (await board.create("third", "")).id == "3"

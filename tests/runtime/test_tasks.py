@@ -1,0 +1,183 @@
+"""A session's board: shared by its roles, an event a change, found again after a restart, and by a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from roles_runtime import ModelRole, PlanTasks, ScriptedModel, Session, Team, ToolCallChunk
+from roles_runtime.errors import TaskError, ToolDefinitionError
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.model import Chunk, Finish
+from roles_runtime.llm.request import LLMRequest
+from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
+from roles_runtime.runtime.runtime import Runtime
+from roles_runtime.stores.sqlite import SqliteStore
+from roles_runtime.tools.tasks.memory import MemoryFiles
+from roles_runtime.tools.tasks.tools import NAMES
+from roles_runtime.tools.tool import tool
+from runtime.casting import events_of, folded, running
+
+pytestmark = pytest.mark.anyio
+
+
+def calls(*wishes: tuple[str, dict[str, object]]) -> list[Chunk]:
+    """An answer of a model that calls tools."""
+    made = [
+        ToolCall(call_id=f"call-{at}", name=name, arguments=json.dumps(arguments))
+        for at, (name, arguments) in enumerate(wishes)
+    ]
+    return [*map(ToolCallChunk, made), Finish("tool_calls")]
+
+
+def create(subject: str) -> tuple[str, dict[str, object]]:
+    return "TaskCreate", {"subject": subject, "description": "d"}
+
+
+def update(task_id: str, **change: object) -> tuple[str, dict[str, object]]:
+    return "TaskUpdate", {"taskId": task_id, **change}
+
+
+def worker(*answers: list[Chunk] | str, name: str = "Worker") -> tuple[ModelRole, ScriptedModel]:
+    model = ScriptedModel(answers, sequential=True)
+    return ModelRole(name, model=model), model
+
+
+async def test_tasks_are_made_worked_off_and_each_change_is_an_event() -> None:
+    role, _ = worker(
+        calls(create("first"), create("second"), update("1", addBlocks=["2"])),
+        calls(update("1", status="in_progress"), update("1", status="completed"), ("TaskList", {})),
+        "half done",
+    )
+    seen: list[Event] = []
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session = await runtime.session("s")
+        round_ = await session.ask("two things", on_event=seen.append)
+        assert round_.reply is not None
+        changes = [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
+        assert [(each.task_id, each.previous, each.current, each.owner) for each in changes] == [
+            ("1", "", "pending", ""),
+            ("2", "", "pending", ""),
+            ("1", "pending", "pending", ""),
+            ("2", "pending", "pending", ""),
+            ("1", "pending", "in_progress", "Worker"),
+            ("1", "in_progress", "completed", "Worker"),
+        ]
+        told = [event for event in seen if isinstance(event, TaskChanged)]
+        assert told == changes
+        returned = [event for event in await events_of(runtime, "s") if isinstance(event, ToolReturned)]
+        assert json.loads(json.loads(returned[-1].result)["result"])["result"] == (
+            "#1 [completed] first [owner: Worker]\n#2 [pending] second"
+        )
+
+
+async def test_a_board_outlives_its_process_and_is_no_other_sessions(tmp_path: Path) -> None:
+    def opened(*answers: list[Chunk] | str) -> Runtime:
+        store = SqliteStore.from_url(f"sqlite:///{tmp_path}/roles.db")
+        return Runtime(Team(worker(*answers)[0], middleware=[PlanTasks()]), store=store, data_dir=tmp_path)
+
+    async with opened(calls(create("kept")), "ok") as runtime:
+        await (await runtime.session("s")).ask("go")
+    async with opened("other", calls(create("next")), "ok") as runtime:
+        other = await runtime.session("other")
+        await other.ask("go")
+        assert not (await other.tasks.list()).tasks
+        session = await runtime.session("s")
+        assert [task.subject for task in (await session.tasks.list()).tasks] == ["kept"]
+        await session.ask("go on")
+        assert [(task.id, task.subject) for task in (await session.tasks.list()).tasks] == [
+            ("1", "kept"),
+            ("2", "next"),
+        ]
+
+
+async def test_a_finished_board_is_cleared_and_stays_in_the_journal() -> None:
+    role, _ = worker(calls(create("only"), update("1", status="completed"), create("new")), "done")
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session = await runtime.session("s")
+        await session.ask("one thing")
+        kept = (await folded(runtime, "s")).tasks
+        assert kept is not None
+        assert list(kept.files) == ["2"]
+        assert json.loads(kept.done["1"])["status"] == "completed"
+
+
+async def test_the_prompt_ends_with_one_reminder_while_something_is_open() -> None:
+    role, model = worker("hello", calls(create("count")), "made", "later")
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session = await runtime.session("s")
+        for _ in range(3):
+            await session.ask("go")
+    first, second, _, third = model.requests
+    for request in (first, second):
+        assert [spec.name for spec in request.tools] == list(NAMES)
+        assert "#1" not in last_text(request)
+    assert last_text(third).endswith("#1 [pending] count")
+    assert sum("#1 [pending] count" in str(message.content) for message in third.messages) == 1
+
+
+def last_text(request: LLMRequest) -> str:
+    return str(request.messages[-1].content)
+
+
+async def test_a_taken_name_is_told_when_the_runtime_is_made() -> None:
+    @tool(name="TaskGet")
+    async def mine() -> str:
+        """Mine."""
+        return ""
+
+    role = ModelRole("Worker", model=ScriptedModel([]), tools=[mine])
+    with pytest.raises(ToolDefinitionError, match="TaskGet"):
+        async with running(role, middleware=[PlanTasks()]):
+            pass
+
+
+async def test_twice_registered_is_told_when_the_runtime_is_made() -> None:
+    role = ModelRole("Worker", model=ScriptedModel([]), middleware=[PlanTasks()])
+    with pytest.raises(ToolDefinitionError, match="TaskCreate"):
+        async with running(role, middleware=[PlanTasks()]):
+            pass
+
+
+async def test_a_folder_alone_is_one_on_the_disk(tmp_path: Path) -> None:
+    folder = tmp_path / "board"
+    role = ModelRole(
+        "Worker",
+        model=ScriptedModel([calls(create("here")), "ok"], sequential=True),
+        middleware=[PlanTasks(base_dir=folder, language="zh")],
+    )
+    async with running(role) as runtime:
+        await (await runtime.session("s")).ask("go")
+        assert not [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
+    assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
+
+
+async def test_a_broken_backend_ends_no_turn() -> None:
+    class Broken(MemoryFiles):
+        async def read(self, path: str) -> str:
+            raise OSError("no disk")
+
+        async def state(self) -> str:
+            raise OSError("no disk")
+
+    role = ModelRole(
+        "Worker",
+        model=ScriptedModel([calls(("TaskList", {})), "ok"], sequential=True),
+        middleware=[PlanTasks(Broken())],
+    )
+    async with running(role) as runtime:
+        round_ = await (await runtime.session("s")).ask("go")
+        assert round_.reply is not None
+        assert round_.reply.message == "ok"
+
+
+async def test_while_no_round_runs_a_board_is_read_alone() -> None:
+    role, _ = worker(calls(create("first")), "ok")
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session: Session = await runtime.session("s")
+        await session.ask("go")
+        with pytest.raises(TaskError, match="is over"):
+            await session.tasks.create("late", "d")
+        assert len((await session.tasks.list()).tasks) == 1

@@ -112,6 +112,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         model: The role's model, or None. To retry, cache or approve, replace it by one that wraps it.
         kernel: The session's kernel, or None where the team has none.
         scope: Behind `memory`, `draft` and the rest; the runtime's.
+        remembered: What stands in place of the scope's memory, or None.
     """
 
     posts: tuple[Post, ...]
@@ -123,6 +124,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     tools: tuple[Tool, ...] = ()
     model: Model | None = None
     kernel: Kernel | None = None
+    remembered: Memory | None = None
 
     @property
     def post(self) -> Post:
@@ -132,7 +134,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     @property
     def memory(self) -> Memory:
         """What this role may see: an immutable, lazy snapshot at the turn's start."""
-        return self.scope.memory
+        return self.scope.memory if self.remembered is None else self.remembered
 
     @property
     def draft(self) -> Draft:
@@ -207,12 +209,17 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         """This turn, with another kernel."""
         return self.replace(kernel=kernel)
 
+    def with_memory(self, memory: Memory) -> Turn:
+        """This turn, with another view of the conversation."""
+        return self.replace(memory=memory)
+
     def replace(
         self,
         *,
         tools: tuple[Tool, ...] | None = None,
         model: Model | None = None,
         kernel: Kernel | None = None,
+        memory: Memory | None = None,
     ) -> Turn:
         """This turn, with what is given in place of what it had."""
         return Turn(
@@ -225,6 +232,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
             self.tools if tools is None else tools,
             self.model if model is None else model,
             self.kernel if kernel is None else kernel,
+            self.remembered if memory is None else memory,
         )
 
     def answer(self, message: str, send_to: RoleName | None = None) -> Post:

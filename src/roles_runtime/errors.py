@@ -138,6 +138,25 @@ class ContextWindowError(ModelRefusedError):
     """The prompt is longer than the model's window."""
 
 
+class UsageLimitError(ModelError):
+    """A model was not asked, since its turn, round or session has used up what it may; the round fails as ``limit``.
+
+    Attributes:
+        bound: Which one: ``round_calls``.
+        most: How much it allows.
+        spent: How much was used.
+    """
+
+    def __init__(self, model: str, bound: str, most: int, spent: int) -> None:
+        self.bound, self.most, self.spent = bound, most, spent
+        whose, _, what = bound.partition("_")
+        super().__init__(
+            model,
+            f"it was not asked: the {whose} has used {spent:,} {what}, and {bound} is {most:,}; "
+            "raise it, or ask for less at once.",
+        )
+
+
 class WireError(ModelError):
     """A request was not sent, since the provider would refuse or misread it; this is a fault of its adapter.
 
@@ -261,6 +280,15 @@ class RuntimeReopenedError(RolesError):
 
 class SessionClosedError(RolesError):
     """A session or its runtime was closed before it was asked."""
+
+
+class ApprovalNotFoundError(RolesError, LookupError):
+    """A question was answered that is not open: it was answered already, or its round is over."""
+
+    def __init__(self, approval_id: str, known: Sequence[str]) -> None:
+        self.approval_id, self.known = approval_id, tuple(known)
+        listed = ", ".join(self.known) or "none"
+        super().__init__(f"There is no open question {approval_id!r}; open are: {listed}.")
 
 
 class RoleError(RolesError):

@@ -62,6 +62,15 @@ class Wild(Role):
     async def reply(self, turn):
         return turn.answer("\\x1b]0;owned\\x07\\x1b[2Jsafe [red]markup[/red] \\u202eevil\\x9b31m :smile:")
 
+class Careful(Role):
+    """Asks before it answers."""
+    name = "Careful"
+    async def reply(self, turn):
+        turn.draft.status("being careful")
+        first = await turn.approve("May I \\x1b[2Jdelete it?")
+        second = await turn.approve("And the rest?")
+        return turn.answer(f"first {first}, second {second}")
+
 class Number:
     """No role at all."""
 
@@ -85,6 +94,7 @@ sleeper = house_guests:Sleeper
 stubborn = house_guests:Stubborn
 raiser = house_guests:Raiser
 wild = house_guests:Wild
+careful = house_guests:Careful
 number = house_guests:Number
 needy = house_guests:Needy
 broken = house_guests:Missing

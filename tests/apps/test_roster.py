@@ -83,7 +83,10 @@ ECHO = '[[role]]\ntype = "echo"\n'
             '[[role]]\ntype = "plannr"',
             "team.toml: role[0].type: there is no role named 'plannr'; did you mean 'planner'?",
         ),
-        (ECHO + '[[role]]\ntype = "x"', "team.toml: role[1].type: there is no role named 'x'; known are broken, code"),
+        (
+            ECHO + '[[role]]\ntype = "x"',
+            "team.toml: role[1].type: there is no role named 'x'; known are broken, careful, code",
+        ),
         ('[[role]]\ntype = "number"', "team.toml: role[0].type: 'number' is installed, but it is no Role."),
         ('[[role]]\ntype = "broken"', "team.toml: role[0].type: The role 'broken' is installed but can not be loaded"),
         (

@@ -39,7 +39,7 @@ _JSON = st.recursive(
 )
 _ENTRIES = st.builds(
     SharedMemoryEntry.create,
-    st.sampled_from(["plan", "experience_sub_path", "example_sub_path", "file_profile"]),
+    st.sampled_from(["plan", "experience_sub_path", "example_sub_path", "file_profile", "summary"]),
     st.sampled_from(["round", "conversation"]),
     _TEXT,
 )

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roles_runtime.apps.approving import answering
 from roles_runtime.apps.assemble import make_runtime
 from roles_runtime.apps.interrupts import INTERRUPT, TERMINATE, Patience, SignalError, exit_status
 from roles_runtime.apps.notices import Notices, tell
@@ -82,16 +83,19 @@ async def ask_and_show(
     """
     lost: list[OSError] = []
 
-    def take(event: Event) -> None:
-        notices.take(event)
-        try:
-            if not lost:
-                view.take(event)
-        except OSError as error:
-            lost.append(error)
-
     with view:
-        record = await patience.ask(partial(session.ask, question, files=files, on_event=take), signals)
+        async with answering(session, view) as answer:
+
+            def take(event: Event) -> None:
+                notices.take(event)
+                answer(event)
+                try:
+                    if not lost:
+                        view.take(event)
+                except OSError as error:
+                    lost.append(error)
+
+            record = await patience.ask(partial(session.ask, question, files=files, on_event=take), signals)
         if lost:
             raise lost[0]
         view.end(record)

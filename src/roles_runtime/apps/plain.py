@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from textwrap import indent
 from types import TracebackType
 from typing import Self, TextIO
@@ -43,6 +44,10 @@ class PlainView:
         """Prints a Post."""
         if isinstance(event, PostSent):
             print("\n".join(post_lines(event.post)), file=self._out, flush=True)
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Lines are in nobody's way."""
+        return nullcontext()
 
     def end(self, record: Round) -> None:
         """Prints the files, and why the round failed."""

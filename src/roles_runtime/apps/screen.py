@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -112,6 +113,15 @@ class ScreenView:
             case TurnFinished(role=role):
                 self._busy = _without(self._busy, role)
                 self._growing = _without(self._growing, role)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Draws nothing that moves while the block runs; Posts are still printed."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def end(self, record: Round) -> None:
         """Shows the files, and why the round failed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import PurePath
 from types import TracebackType
 from typing import Literal, Protocol, Self
@@ -46,6 +47,10 @@ class View(Protocol):
         """Shows an event as it comes."""
         ...
 
+    def paused(self) -> AbstractContextManager[None]:
+        """Leaves the terminal to somebody else while the block runs."""
+        ...
+
     def end(self, record: Round) -> None:
         """Shows how the round ended, and the files that came of it."""
         ...
@@ -63,6 +68,10 @@ class NoView:
 
     def take(self, event: Event) -> None:
         """Does nothing."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Nothing is in the way."""
+        return nullcontext()
 
     def end(self, record: Round) -> None:
         """Does nothing."""

@@ -7,6 +7,7 @@ from itertools import islice
 
 import msgspec
 
+from roles_runtime.memory.compression import Summary
 from roles_runtime.memory.traces import Traces, TurnTrace
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Conversation, Round, RoundState
@@ -36,7 +37,11 @@ class Memory:
     """An immutable, lazy snapshot. What it hands out are open copies with the same ids; the stored Posts stay."""
 
     def __init__(
-        self, conversation: Conversation, horizon: Horizon | None = None, traces: Traces | None = None
+        self,
+        conversation: Conversation,
+        horizon: Horizon | None = None,
+        traces: Traces | None = None,
+        summary: Summary | None = None,
     ) -> None:
         """A view of the conversation.
 
@@ -44,8 +49,19 @@ class Memory:
             conversation: It may grow on; what is beyond the horizon stays unseen.
             horizon: Without one, everything that stands in the conversation whenever it is asked is seen.
             traces: What the session's turns thought and called, or None.
+            summary: What stands for the rounds that it covers, or None.
         """
         self._conversation, self._horizon, self._traces = conversation, horizon, traces
+        self._summary = summary
+
+    def compressed(self, summary: Summary) -> Memory:
+        """The same view, with a summary in place of the rounds that it covers; what these shared is still seen."""
+        return Memory(self._conversation, self._horizon, self._traces, summary)
+
+    @property
+    def summary(self) -> str:
+        """What stands for the rounds that are no longer given; empty where all are."""
+        return "" if self._summary is None else self._summary.text
 
     def get_role_rounds(self, role: RoleName, include_failure_rounds: bool = False) -> list[Round]:
         """The rounds with the Posts that this role sent or received, each once, in order.
@@ -91,16 +107,24 @@ class Memory:
             if attachment.type == type
         ]
 
-    def get_shared_memory_entries(self, entry_type: SharedType) -> Sequence[SharedMemoryEntry]:
+    def get_shared_memory_entries(
+        self, entry_type: SharedType, sender: RoleName | None = None
+    ) -> Sequence[SharedMemoryEntry]:
         """What was shared of that type: the latest of each sender and scope, by the time of writing.
 
         An entry of scope ``round`` counts in its own round only, and never hides one of scope ``conversation``.
+
+        Args:
+            entry_type: Of which type.
+            sender: Of this sender alone; of all where left out.
         """
         latest: dict[tuple[RoleName, str], SharedMemoryEntry] = {}
         rounds = list(self._rounds(shared=True))
         for index, (each, posts) in enumerate(rounds):
             is_last = index == len(rounds) - 1
             for post in islice(each.post_list, posts):
+                if sender not in (None, post.send_from):
+                    continue
                 for entry in _entries(post):
                     if entry.type == entry_type and (is_last or entry.scope == "conversation"):
                         # Taken out first, so that the order is that of the last writing.
@@ -116,13 +140,19 @@ class Memory:
         return None if self._traces is None else self._traces.of(role, post_id)
 
     def _rounds(self, *, shared: bool = False) -> Iterator[tuple[Round, int | None]]:
-        """Each round that is seen, with the number of its Posts that are; None means all."""
+        """Each round that is seen, with the number of its Posts that are; None means all.
+
+        What was shared outlives the rounds that a summary stands for.
+        """
         horizon, rounds = self._horizon, self._conversation.rounds
+        covered = frozenset(() if self._summary is None or shared else self._summary.round_ids)
         if horizon is None:
-            yield from ((each, None) for each in rounds)
+            yield from ((each, None) for each in rounds if each.id not in covered)
             return
         for number, each in enumerate(islice(rounds, horizon.rounds), 1):
             is_last = number == horizon.rounds
+            if each.id in covered:
+                continue
             yield each, (horizon.shared_posts if shared else horizon.posts) if is_last else None
 
 

@@ -10,7 +10,7 @@ import msgspec
 from roles_runtime.errors import DocumentError
 from roles_runtime.posts.ids import create_id
 
-SharedType = Literal["plan", "experience_sub_path", "example_sub_path", "file_profile"]
+SharedType = Literal["plan", "experience_sub_path", "example_sub_path", "file_profile", "summary"]
 Scope = Literal["round", "conversation"]
 
 FILE_PROFILE_HEADING = "Files in the workspace (file_profile, JSON):"

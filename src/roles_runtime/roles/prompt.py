@@ -90,6 +90,12 @@ def files_text(memory: Memory) -> str:
     return f"\n{FILE_PROFILE_HEADING}\n{entries[-1].content}\n"
 
 
+def summary_text(memory: Memory) -> str:
+    """What stands for the rounds that are no longer shown; empty where all are."""
+    summary = memory.summary.strip()
+    return f"\nSummary of the earlier conversation, which is no longer shown:\n{summary}\n" if summary else ""
+
+
 def plans_text(memory: Memory) -> str:
     """What the others plan in this round; empty if nothing."""
     plans = [entry.content for entry in memory.get_shared_memory_entries("plan")]

@@ -131,7 +131,7 @@ class ModelRole(Role):
             "name": self.name,
             "instructions": f"\n{self.instructions.strip()}\n" if self.instructions.strip() else "",
             "schema": prompt.schema_text(self.schema(turn)),
-            "files": prompt.files_text(turn.memory),
+            "files": prompt.files_text(turn.memory) + prompt.summary_text(turn.memory),
             "time": prompt.time_text(now),
             "conversation_start": prompt.CONVERSATION_START,
         }

@@ -119,6 +119,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         kernel: The session's kernel, or None where the team has none.
         reminders: What stands at the end of the model's prompt, each as a message of nobody's.
         scope: Behind `memory`, `draft` and the rest; the runtime's.
+        remembered: What stands in place of the scope's memory, or None.
     """
 
     posts: tuple[Post, ...]
@@ -131,6 +132,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     model: Model | None = None
     kernel: Kernel | None = None
     reminders: tuple[str, ...] = ()
+    remembered: Memory | None = None
 
     @property
     def post(self) -> Post:
@@ -140,7 +142,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     @property
     def memory(self) -> Memory:
         """What this role may see: an immutable, lazy snapshot at the turn's start."""
-        return self.scope.memory
+        return self.scope.memory if self.remembered is None else self.remembered
 
     @property
     def draft(self) -> Draft:
@@ -224,6 +226,10 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         """This turn, with another kernel."""
         return self.replace(kernel=kernel)
 
+    def with_memory(self, memory: Memory) -> Turn:
+        """This turn, with another view of the conversation."""
+        return self.replace(memory=memory)
+
     def replace(
         self,
         *,
@@ -231,6 +237,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         model: Model | None = None,
         kernel: Kernel | None = None,
         reminders: tuple[str, ...] | None = None,
+        memory: Memory | None = None,
     ) -> Turn:
         """This turn, with what is given in place of what it had."""
         return Turn(
@@ -244,6 +251,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
             self.model if model is None else model,
             self.kernel if kernel is None else kernel,
             self.reminders if reminders is None else reminders,
+            self.remembered if memory is None else memory,
         )
 
     def answer(self, message: str, send_to: RoleName | None = None) -> Post:

@@ -12,6 +12,7 @@ from roles_runtime.posts.conversation import Reason, Round, RoundState
 from roles_runtime.posts.event import Outcome, PostCancelled, RoundClosed, TurnFinished
 from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.runtime.actor import Actor
+from roles_runtime.runtime.approvals import Pauses
 from roles_runtime.runtime.ground import Home
 from roles_runtime.runtime.journal import Keyed
 
@@ -69,6 +70,7 @@ class ActiveRound:
         large: The size above which a text becomes an artifact.
         is_open, is_over: Whether it was closed.
         started_s: When it began, by the loop's clock.
+        pauses: Its waits for the user, or None where there were none.
         opening: What opens it in the journal, until that is written.
         over: Resolved when its end is written down and its task has ended, or was given up.
         failure: Why the store could not write, if it could not.
@@ -93,6 +95,7 @@ class ActiveRound:
         "next_branch",
         "opening",
         "over",
+        "pauses",
         "replies",
         "round",
         "session",
@@ -130,6 +133,7 @@ class ActiveRound:
         self.over = over
         self.opening: list[Keyed] = []
         self.started_s = over.get_loop().time()
+        self.pauses: Pauses | None = None
         self.task: asyncio.Task[None] | None = None
         self.failure: StoreError | None = None
         self.written = self.ended = False

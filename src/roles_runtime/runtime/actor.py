@@ -8,6 +8,7 @@ from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.mail.transport import Mailbox
 from roles_runtime.posts.post import USER, Post, RoleName
+from roles_runtime.runtime.approvals import Pauses
 from roles_runtime.runtime.seats import Seat
 
 
@@ -16,6 +17,7 @@ class Running(Protocol):
 
     envelope: Envelope
     started_at: int
+    pauses: Pauses | None
 
     @property
     def turn_id(self) -> str:

@@ -16,6 +16,7 @@ from roles_runtime.mail.transport import Transport
 from roles_runtime.memory.traces import Step, Traces
 from roles_runtime.posts.conversation import ArtifactRef, Conversation
 from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.approvals import Approvals
 from roles_runtime.runtime.children import Children
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.journal import Journal, Keyed
@@ -101,6 +102,11 @@ class Home(Protocol):
 
     def kernel_for(self, role: RoleName, round_id: str, turn_id: Callable[[], str]) -> Kernel | None:
         """The kernel as one role of a round sees it; None where the runtime has none."""
+        ...
+
+    @property
+    def desk(self) -> Approvals:
+        """Where roles ask the user."""
         ...
 
     def keep_trace(self, step: Step) -> None:

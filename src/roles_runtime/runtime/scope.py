@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 
 from roles_runtime.errors import RoleError
@@ -10,11 +12,19 @@ from roles_runtime.llm.model import Usage
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.memory.memory import Horizon, Memory
 from roles_runtime.posts.draft import Draft, Emit
-from roles_runtime.posts.event import DurableEvent, ModelReplied, PassingEvent, ToolReturned
+from roles_runtime.posts.event import (
+    ApprovalAsked,
+    ApprovalGiven,
+    DurableEvent,
+    ModelReplied,
+    PassingEvent,
+    ToolReturned,
+)
 from roles_runtime.posts.post import RoleName
 from roles_runtime.roles.turn import Member, TurnUsage
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
+from roles_runtime.runtime.approvals import Pauses
 from roles_runtime.runtime.restore import usage_of
 from roles_runtime.tools.tasks.board import TaskBoard
 
@@ -31,6 +41,7 @@ class TurnScope(msgspec.Struct):
         spent: Calls and tokens.
         recorded: How many events it wrote.
         named: Its event key, once it was asked for.
+        pauses: Its waits for the user, or None where there were none.
     """
 
     active: ActiveRound
@@ -43,6 +54,7 @@ class TurnScope(msgspec.Struct):
     spent: Usage = Usage()
     recorded: int = 0
     named: str = ""
+    pauses: Pauses | None = None
 
     @property
     def memory(self) -> Memory:
@@ -158,5 +170,29 @@ class TurnScope(msgspec.Struct):
         await session.journal.write(event, f"{self.turn_id}/{type(event).__name__}-{self.recorded}")
 
     async def approve(self, question: str) -> bool:
-        """Asks the user. There is nobody to ask yet, so it is no."""
-        return False
+        """Asks the user, with the clocks of turn and round stopped.
+
+        It is no where nobody is there, or the turn is over.
+
+        Raises:
+            RoleError, StoreError: as `record`.
+        """
+        active = self.active
+        if self.actor.scope is not self or not active.is_open:
+            return False
+        approval_id = f"{self.turn_id}/approval-{self.recorded + 1}"
+        asked = ApprovalAsked(active.round.id, self.actor.name, approval_id, question)
+        self.pauses, active.pauses = self.pauses or Pauses(), active.pauses or Pauses()
+        stopped, clock = (self.pauses, active.pauses), asyncio.get_running_loop().time
+        # Open before anybody hears of it: a listener may answer at once.
+        with active.session.desk.opened(asked) as answer:
+            for each in stopped:
+                each.begin(clock())
+            try:
+                await self.record(asked)
+                verdict = await answer
+            finally:
+                for each in stopped:
+                    each.end(clock())
+        await self.record(ApprovalGiven(active.round.id, approval_id, verdict.approved, verdict.comment))
+        return verdict.approved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
 from roles_runtime.memory.traces import Step, Traces
 from roles_runtime.posts.conversation import ArtifactRef, Conversation, Round, RoundState
-from roles_runtime.posts.event import Entry, Event, RoundClosed, RoundOpened
+from roles_runtime.posts.event import ApprovalAsked, Entry, Event, RoundClosed, RoundOpened
 from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.active import ActiveRound
+from roles_runtime.runtime.approvals import Approvals, Verdict
 from roles_runtime.runtime.cells import JournaledKernel
 from roles_runtime.runtime.coats import Play
 from roles_runtime.runtime.ground import Ground
@@ -55,6 +56,7 @@ class Session:
         "__weakref__",
         "_awake",
         "_board",
+        "_desk",
         "_line",
         "active",
         "conversation",
@@ -88,6 +90,7 @@ class Session:
         self.active: ActiveRound | None = None
         self._awake = awake
         self._line: Line | None = None
+        self._desk: Approvals | None = None
         self._load(Restored(Conversation("")))
 
     @property
@@ -155,6 +158,32 @@ class Session:
         """
         if self.active is not None:
             await self.active.close(RoundState.failed, "cancelled", "The round was cancelled.")
+
+    def attended(self) -> AbstractContextManager[None]:
+        """Says that somebody is there to `approve` what roles ask, while the block runs: ``with session.attended():``.
+
+        A role that asks waits then, and no time limit counts meanwhile. Without anybody there, each answer is no.
+        """
+        return self.desk.attended()
+
+    @property
+    def approvals(self) -> tuple[ApprovalAsked, ...]:
+        """What roles ask and nobody has answered yet; each came as an event too."""
+        return () if self._desk is None else self._desk.questions
+
+    def approve(self, approval_id: str, yes: bool, comment: str = "") -> None:
+        """Answers what a role asked; the answer is written down before the role goes on.
+
+        Args:
+            approval_id: Of the `ApprovalAsked`.
+            yes: The answer.
+            comment: What is kept with it in the journal.
+
+        Raises:
+            ApprovalNotFoundError: it is not open: answered already, or of a round that is over.
+        """
+        # What no journal can hold is mended here: it is not the role's fault.
+        self.desk.answer(approval_id, Verdict(bool(yes), comment.encode("utf-8", "replace").decode()))
 
     @asynccontextmanager
     async def listen(self) -> AsyncGenerator[AsyncGenerator[Event, None], None]:
@@ -266,6 +295,9 @@ class Session:
 
     def _end(self, watcher: Watcher | None) -> None:
         self.journal.tell_owed()
+        if self._desk is not None:
+            # A role that was abandoned may still wait.
+            self._desk.refuse()
         self.listeners.remove(watcher)
         self.active = None
         if self.journal.broken:
@@ -292,6 +324,13 @@ class Session:
             return None
         kernel: Kernel = JournaledKernel(self, role, round_id, turn_id)
         return kernel if self.ground.coats is None else self.ground.coats.wrap_kernel(kernel, role)
+
+    @property
+    def desk(self) -> Approvals:
+        """Where roles ask the user; made when it is first needed."""
+        if self._desk is None:
+            self._desk = Approvals()
+        return self._desk
 
     def runs(self, round_id: str) -> bool:
         """Whether that round is open."""

@@ -6,7 +6,14 @@ import asyncio
 from time import time_ns
 
 from roles_runtime.done import DONE
-from roles_runtime.errors import CorrectionsExhaustedError, InvalidResponseError, RoleError, RolesError, StoreError
+from roles_runtime.errors import (
+    CorrectionsExhaustedError,
+    InvalidResponseError,
+    RoleError,
+    RolesError,
+    StoreError,
+    UsageLimitError,
+)
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.posts.conversation import Reason, RoundState
 from roles_runtime.posts.event import Outcome, PostSent, TurnFinished, TurnStarted
@@ -186,7 +193,8 @@ async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: 
     turn_id = f"{active.round.id}/{answered[-1]}/{name}"
     finished = (TurnFinished(active.round.id, name, answered, started_at, outcome, problem), turn_id)
     exhausted = isinstance(error, InvalidResponseError | CorrectionsExhaustedError)
-    if not exhausted:
+    limited = isinstance(error, UsageLimitError)
+    if not (exhausted or limited):
         log.info("a role raised", role=name, round=active.round.id, problem=problem, exc_info=error)
         active.session.set_back(name)
     if was_answered:
@@ -197,7 +205,7 @@ async def _failed(active: ActiveRound, actor: Actor, envelope: Envelope, error: 
     elif exhausted and not leads and actor.requester in active.team.roles:
         await _tell_requester(active, actor, envelope, problem, finished)
     else:
-        reason: Reason = "limit" if exhausted else "role_error"
+        reason: Reason = "limit" if exhausted or limited else "role_error"
         detail = problem if isinstance(error, RoleError) else f"Role {name}: {problem}"
         await active.write_end([finished, *active.closing(RoundState.failed, reason, detail)])
 

@@ -67,15 +67,20 @@ class Sweeper:
 
     def _overdue(self, active: ActiveRound, now: float, still: dict[tuple[int, str], tuple[Running, float]]) -> str:
         limits = self._limits
-        if now - active.started_s > limits.round_timeout_s:
+        if _clock(active, now) - active.started_s > limits.round_timeout_s:
             return f"The round took longer than {limits.round_timeout_s:g} s (round_timeout_s)."
         for name, actor in active.actors.items():
             turn = actor.scope
             if turn is None:
                 continue
-            known = self._seen.get((id(active), name))
-            since = known[1] if known is not None and known[0] is turn else now
+            known, clock = self._seen.get((id(active), name)), _clock(turn, now)
+            since = known[1] if known is not None and known[0] is turn else clock
             still[id(active), name] = (turn, since)
-            if now - since > limits.turn_timeout_s:
+            if clock - since > limits.turn_timeout_s:
                 return f"The turn of {name} took longer than {limits.turn_timeout_s:g} s (turn_timeout_s)."
         return ""
+
+
+def _clock(running: ActiveRound | Running, now_s: float) -> float:
+    """The time, by a clock that stands still while the user is asked."""
+    return now_s if running.pauses is None else now_s - running.pauses.until(now_s)

@@ -1,1 +1,1 @@
-"""Middleware: one hook, an onion round the agent turn."""
+"""Middleware that a team may put round its turns."""

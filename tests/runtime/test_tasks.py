@@ -114,7 +114,8 @@ async def test_the_prompt_ends_with_one_reminder_while_something_is_open() -> No
     for request in (first, second):
         assert [spec.name for spec in request.tools] == list(NAMES)
         assert "#1" not in last_text(request)
-    assert last_text(third).endswith("#1 [pending] count")
+    assert last_text(third).startswith("<reminder>\n")
+    assert last_text(third).endswith("\n#1 [pending] count\n</reminder>")
     assert sum("#1 [pending] count" in str(message.content) for message in third.messages) == 1
 
 

@@ -110,8 +110,7 @@ class Planner(ModelRole):
                 + (f"Send it to the one who acts next ({others}), or say" if others else "Say")
                 + f" with stop why it ends: {', '.join(STOPS[1:])}. {AGAIN}."
             )
-        plan = SharedMemoryEntry.create("plan", "round", _shared_plan(post))
-        post.add_attachment(Attachment.create(AttachmentType.shared_memory_entry, plan.content, extra=plan))
+        share_plan(post)
         return post
 
 
@@ -120,7 +119,15 @@ def _stop(post: Post) -> str:
     return text.strip().casefold().replace(" ", "").replace("_", "").replace("-", "")
 
 
-def _shared_plan(post: Post) -> str:
+def share_plan(post: Post) -> None:
+    """Shows the plan that a Post carries to the whole team, in place of what the Post showed before."""
     plan = post.get_attachment(AttachmentType.plan)[-1].content.strip()
     step = post.get_attachment(AttachmentType.current_plan_step)[-1].content.strip()
-    return f"{post.send_from} follows this plan:\nPLAN:\n{plan}\nThe current step is: {step}"
+    text = f"{post.send_from} follows this plan:\nPLAN:\n{plan}\nThe current step is: {step}"
+    entry = SharedMemoryEntry.create("plan", "round", text)
+    post.attachment_list = [each for each in post.attachment_list if not _is_plan(each)]
+    post.add_attachment(Attachment.create(AttachmentType.shared_memory_entry, text, extra=entry))
+
+
+def _is_plan(attachment: Attachment) -> bool:
+    return isinstance(attachment.extra, SharedMemoryEntry) and attachment.extra.type == "plan"

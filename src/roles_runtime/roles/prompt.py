@@ -108,8 +108,8 @@ def system(text: str, creator: RoleName) -> SystemMessage:
 
 
 def reminders(texts: Iterable[str]) -> list[Message]:
-    """What the role is reminded of at the end of its prompt; nobody of the team said it."""
-    return [TextMessage(content=text) for text in texts]
+    """What the role is reminded of at the end of its prompt, marked as what nobody of the team said."""
+    return [TextMessage(content=f"<reminder>\n{text}\n</reminder>") for text in texts]
 
 
 def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:

@@ -60,7 +60,7 @@ class Seat:
         self.name = role.name
         self.role = role
         self.coats = coats
-        layers = (*team.middleware, *role.middleware)
+        layers = team.layers(role)
         self.respond = onion(layers, _asked(role, coats))
         self.bare_model = model
         self.model: Model | None = model if model is None or coats is None else coats.wrap_model(model, role.name)
@@ -154,6 +154,7 @@ def _check_given(role: Role, tools: Iterable[Tool], given: Iterable[str]) -> Non
     for name in given:
         if name in names:
             raise ToolDefinitionError(
-                f"Role {role.name} has two tools named {name!r}, one of them from its middleware; take one of them out."
+                f"Role {role.name} has two tools named {name!r}, one of them from its middleware; rename yours, or "
+                "take the middleware out (Team(middleware=[]) has none)."
             )
         names.add(name)

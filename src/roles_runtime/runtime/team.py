@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from roles_runtime.errors import TeamError
 from roles_runtime.posts.post import UNKNOWN, USER, RoleName
+from roles_runtime.roles.middleware.plan_tasks import PlanTasks
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Member, Middleware
 
@@ -19,7 +20,7 @@ class Team:
     Attributes:
         leader: Whose Post to User closes the round.
         roles: All roles by name, the leader first.
-        middleware: Round every turn of every role, the first outermost.
+        middleware: Round every turn of every role, the first outermost, as it was given.
         members: The roster: name and intro of each.
         addresses: Every exact name that a Post may be for.
     """
@@ -35,7 +36,7 @@ class Team:
         Args:
             leader: Usually a Planner. May be left out where there is one worker, which then leads itself.
             workers: The others.
-            middleware: Round every turn; what is on by default where it is left out (nothing yet).
+            middleware: Round every turn; where it is left out, `PlanTasks`.
 
         Raises:
             TeamError: nobody leads, two have one name, or a name can not be an address.
@@ -51,6 +52,7 @@ class Team:
         self.leader = leader
         self.roles: dict[RoleName, Role] = {role.name: role for role in everyone}
         self.middleware = tuple(middleware or ())
+        self._default = (PlanTasks(),) if middleware is None else ()
         self.members = tuple(Member(role.name, role.intro) for role in everyone)
         self.addresses: dict[str, RoleName] = {name: name for name in (*self.roles, USER)}
         self._folded = _unique_folded(self.addresses)
@@ -58,6 +60,15 @@ class Team:
     def address(self, send_to: str) -> RoleName | None:
         """The name that ``send_to`` means: exact, or stripped and the only one that is equal but for case."""
         return self.addresses.get(send_to) or self._folded.get(send_to.strip().casefold())
+
+    def layers(self, role: Role) -> tuple[Middleware, ...]:
+        """All middleware round a role's turns, the first outermost.
+
+        What is on by default is for roles with a model, and gives way to what a role brings itself.
+        """
+        brings_own = any(isinstance(each, PlanTasks) for each in role.middleware)
+        default = () if role.model is None or brings_own else self._default
+        return (*self.middleware, *default, *role.middleware)
 
     def recipients(self, sender: RoleName) -> str:
         """Whom a role may write to, for a reader: ``User, CodeInterpreter``."""

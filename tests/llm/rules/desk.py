@@ -14,7 +14,7 @@ from roles_runtime.kernels.kernel import Execution
 from roles_runtime.kernels.profile import profile_code, read_profiles
 from roles_runtime.llm.message import AssistantTextMessage, Message, SystemMessage, TextMessage
 from roles_runtime.llm.providers.rules.grammar import NotUnderstood, Understood, understand
-from roles_runtime.llm.providers.rules.model import reply_text
+from roles_runtime.llm.providers.rules.model import reply_to
 from roles_runtime.llm.providers.rules.query import Query
 from roles_runtime.llm.providers.rules.schema import Schema
 from roles_runtime.llm.request import LLMRequest
@@ -175,4 +175,6 @@ def interpreted(*said: Message, files: tuple[FileProfile, ...] | None = None) ->
 
 
 def _response(asked: LLMRequest) -> dict[str, str]:
-    return msgspec.json.decode(reply_text(asked), type=dict[str, dict[str, str]])["response"]
+    reply = reply_to(asked)
+    assert isinstance(reply, str)
+    return msgspec.json.decode(reply, type=dict[str, dict[str, str]])["response"]

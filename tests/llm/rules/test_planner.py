@@ -119,10 +119,12 @@ def test_of_several_files_that_fit_it_asks_which_and_the_named_or_new_one_decide
 
 def test_without_anybody_who_runs_code_it_says_so() -> None:
     from llm.rules.desk import request
-    from roles_runtime.llm.providers.rules.model import reply_text
+    from roles_runtime.llm.providers.rules.model import reply_to
 
     asked = request(by_user("total sales"), files=(orders().file,), schema={"title": "Planner"})
-    response = msgspec.json.decode(reply_text(asked), type=dict[str, dict[str, str]])["response"]
+    reply = reply_to(asked)
+    assert isinstance(reply, str)
+    response = msgspec.json.decode(reply, type=dict[str, dict[str, str]])["response"]
     assert (response["send_to"], response["stop"]) == ("User", "TaskFailure")
 
 

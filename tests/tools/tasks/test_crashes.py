@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 
-import anyio
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -199,7 +199,7 @@ async def _work(steps: list[Step]) -> None:
 @settings(max_examples=300)
 @given(st.lists(STEPS, min_size=1, max_size=25))
 def test_whatever_three_roles_do_and_whenever_they_die(steps: list[Step]) -> None:
-    anyio.run(_work, [Step("Planner", "", Change(), -1)] * 4 + steps)
+    asyncio.run(_work([Step("Planner", "", Change(), -1)] * 4 + steps))
 
 
 def test_a_circle_is_known_as_one() -> None:

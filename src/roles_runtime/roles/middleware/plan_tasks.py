@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from roles_runtime.errors import TaskError
+from roles_runtime.posts.post import Post
+from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, unfinished
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks import replies
 from roles_runtime.tools.tasks.backend import Backend
@@ -14,6 +16,8 @@ from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
 from roles_runtime.tools.tasks.words import Language
 
+NOTHING = Listing((), {}, ())
+
 MAX_REMINDED = 20
 """How many open tasks a reminder shows; the first ones."""
 
@@ -21,7 +25,8 @@ MAX_REMINDED = 20
 class PlanTasks:
     """Puts TaskCreate, TaskGet, TaskUpdate and TaskList among the tools of every turn that has a model.
 
-    While tasks are open, the prompt ends with one short reminder of them.
+    While tasks are open, the prompt ends with one short reminder of them. A plan that a Post carries is drawn from the
+    board, and a leader that answers User while tasks are in progress is reminded of them, once a round.
 
     Attributes:
         gives: The names of the tools that it gives.
@@ -63,16 +68,21 @@ class PlanTasks:
             return await respond(turn)
         board = self._board or turn.tasks
         turn = turn.with_tools(*task_tools(board, turn.leader, self._language, strict=self._strict))
-        reminder = await self._reminder(board)
-        return await respond(turn.with_reminder(reminder) if reminder else turn)
+        text = reminder(await _listed(board), self._language)
+        answer = await respond(turn.with_reminder(text) if text else turn)
+        if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
+            return answer
+        listing = await _listed(board)
+        draw_plan(answer, listing)
+        return unfinished(turn, answer, listing, self._language) or answer
 
-    async def _reminder(self, board: TaskBoard) -> str:
-        try:
-            listing = await board.list()
-        except TaskError:
-            # The model is told of it when it calls a tool, and can do its work without one.
-            return ""
-        return reminder(listing, self._language)
+
+async def _listed(board: TaskBoard) -> Listing:
+    try:
+        return await board.list()
+    except TaskError:
+        # The model is told of it when it calls a tool, and can do its work without one.
+        return NOTHING
 
 
 def reminder(listing: Listing, language: Language) -> str:

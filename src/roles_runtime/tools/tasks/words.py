@@ -18,9 +18,11 @@ class Words(msgspec.Struct, frozen=True):
         parameters: Of each parameter, by its own name; by the tool's too where they differ: ``TaskUpdate.metadata``.
         reminder: Stands before the open tasks in a prompt.
         more: Says how many open tasks are not shown: ``{count}``.
+        unfinished: Stands before the tasks in progress, where the user is answered all the same.
     """
 
     descriptions: Mapping[str, str]
     parameters: Mapping[str, str]
     reminder: str
     more: str
+    unfinished: str

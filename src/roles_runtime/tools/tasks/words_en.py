@@ -45,4 +45,7 @@ task is completed.""",
     },
     reminder="The board of tasks has open ones. Keep it up to date with TaskUpdate; do not speak of this reminder.",
     more="and {count} more: call TaskList",
+    unfinished="""You answer the user while tasks are in progress. Complete what is done, and give back (owner: null) \
+or delete what is not; leave what goes on after the user's next word. Then write the whole answer again. \
+In progress:""",
 )

@@ -43,4 +43,6 @@ CHINESE = Words(
     },
     reminder="任务板上还有未完成的任务。请用 TaskUpdate 及时更新；不要提及本提醒。",
     more="还有 {count} 个：请调用 TaskList",
+    unfinished="""还有任务正在进行，你却在回复用户。请把做完的标为完成，没做完的交还（owner: null）或删除；\
+要等用户回话后再继续的可以保留。然后重新写出完整的回答。正在进行的任务：""",
 )

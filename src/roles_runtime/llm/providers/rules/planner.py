@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.providers.rules.board import Board, Handed, calls_to_begin, calls_to_end
 from roles_runtime.llm.providers.rules.choice import Chosen, Unclear, choose
 from roles_runtime.llm.providers.rules.instruction import Instruction
 from roles_runtime.llm.providers.rules.lexicon import Language, language
@@ -57,6 +59,18 @@ def planner_reply(situation: Situation) -> PlannerReply:
     if heard.by in (USER, ""):
         return _asked(situation, heard)
     return _told(situation, heard)
+
+
+def planner_calls(situation: Situation, board: Board, reply: PlannerReply) -> tuple[ToolCall, ...]:
+    """What the Planner does on the team's board before it says that; nothing where all is done."""
+    if reply.stop == "InProcess":
+        handed = Instruction.from_text(reply.message)
+        if handed is None:
+            return ()
+        step = Handed(reply.send_to, handed.file, "and draws it" in reply.plan, language(handed.question))
+        return calls_to_begin(board, step)
+    asked_by_user = situation.said[-1].by in (USER, "") if situation.said else True
+    return calls_to_end(board, success=reply.stop == "Completed" and not asked_by_user)
 
 
 def worker(recipients: tuple[str, ...]) -> str | None:

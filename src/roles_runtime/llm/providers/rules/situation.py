@@ -11,6 +11,7 @@ import msgspec
 from roles_runtime.errors import DocumentError
 from roles_runtime.llm.message import Message, TextMessage
 from roles_runtime.llm.parts import JsonObject
+from roles_runtime.llm.providers.rules.board import is_reminder
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.post import USER
 from roles_runtime.posts.shared import FILE_PROFILE_HEADING, FileProfile, FileProfiles
@@ -129,12 +130,16 @@ def safe_to_read(call: str) -> bool:
 
 
 def _conversation(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """What was said since the conversation began, without instructions, tools and consoles."""
+    """What was said since the conversation began, without instructions, reminders, tools and consoles."""
     start = 0
     for index, message in enumerate(messages):
         if isinstance(message, TextMessage) and CONVERSATION_START in message.content[:400]:
             start = index
-    return tuple(message for message in messages[start:] if message.role in ("user", "assistant"))
+    return tuple(
+        message
+        for message in messages[start:]
+        if message.role in ("user", "assistant") and not message.tool_calls and not is_reminder(message)
+    )
 
 
 def _said(message: Message) -> Said:

@@ -1,0 +1,69 @@
+"""A plan and the board agree: the plan that a Post carries is drawn from the board, and no task is left half done."""
+
+from __future__ import annotations
+
+from roles_runtime.posts.attachment import AttachmentType
+from roles_runtime.posts.post import USER, Post
+from roles_runtime.posts.translator import PostTranslator
+from roles_runtime.roles.correction import correction, may_correct
+from roles_runtime.roles.planner import share_plan
+from roles_runtime.roles.turn import Turn
+from roles_runtime.tools.tasks import replies
+from roles_runtime.tools.tasks.board import Listing
+from roles_runtime.tools.tasks.languages import words
+from roles_runtime.tools.tasks.task import Task
+from roles_runtime.tools.tasks.words import Language
+
+IN_PROGRESS = "in_progress"
+
+
+def carries_plan(post: Post) -> bool:
+    """Whether a Post is of one that plans."""
+    return bool(post.get_attachment(AttachmentType.plan) and post.get_attachment(AttachmentType.current_plan_step))
+
+
+def answers_user(turn: Turn, post: Post) -> bool:
+    """Whether a Post ends the round."""
+    return turn.role == turn.leader and post.send_to == USER
+
+
+def draw_plan(post: Post, listing: Listing) -> None:
+    """Draws the plan that a Post carries from the board, and its step from the task in progress.
+
+    What stands on the board is the plan; where nothing does, the plan is as the model wrote it. With several tasks in
+    progress the step is that of whom the Post is for, or else the first.
+    """
+    if not listing.tasks or not carries_plan(post):
+        return
+    plan = post.get_attachment(AttachmentType.plan)[-1]
+    plan.content = "\n".join(_line(task) for task in listing.tasks)
+    under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
+    if under_way:
+        step = next((task for task in under_way if task.owner == post.send_to), under_way[0])
+        post.get_attachment(AttachmentType.current_plan_step)[-1].content = _line(step)
+    share_plan(post)
+
+
+def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> Post | None:
+    """The self-send that reminds a leader of tasks in progress before it answers User; None where there is no need.
+
+    It is sent once a round: whoever answers all the same means it.
+    """
+    under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
+    told = words(language).unfinished
+    if not under_way or not answers_user(turn, post) or not may_correct(turn) or _was_told(turn, told):
+        return None
+    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in under_way]
+    return correction(turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *lines)))
+
+
+def _was_told(turn: Turn, told: str) -> bool:
+    rounds = [each for each in turn.memory.get_role_rounds(turn.role) if each.id == turn.round_id]
+    return any(
+        post.send_to == turn.role and post.message.startswith(told) for each in rounds for post in each.post_list
+    )
+
+
+def _line(task: Task) -> str:
+    waits = f" <narrow depend on {', '.join(task.blocked_by)}>" if task.blocked_by else ""
+    return f"{task.id}. {' '.join(task.subject.split())}{waits}"

@@ -43,6 +43,7 @@ class Ground:
         data_dir: Where the sessions' files are.
         children: All tasks that were started.
         context: What each turn's fresh context is a copy of.
+        awake: The sessions that are awake, by id; a sleeping one is kept only as long as somebody holds it.
         closed: Whether no more questions are taken.
     """
 
@@ -69,6 +70,7 @@ class Ground:
         self._sessions = self.data_dir / "sessions"
         self.children = Children(Context())
         self.context = Context()
+        self.awake: dict[str, Home] = {}
         self.closed = True
 
     def workspace(self, session_id: str) -> Workspace:
@@ -79,7 +81,6 @@ class Ground:
 class Home(Protocol):
     """A session as its rounds know it."""
 
-    id: str
     ground: Ground
     conversation: Conversation
     journal: Journal
@@ -89,6 +90,11 @@ class Home(Protocol):
     setbacks: Setbacks | None
     unprofiled: tuple[str, ...]
     traces: Traces | None
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
 
     @property
     def workspace(self) -> Workspace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from time import time_ns
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from roles_runtime.done import DONE
 from roles_runtime.errors import StoreError
@@ -18,23 +18,35 @@ Keyed: TypeAlias = tuple[DurableEvent, str]
 """An event, and the key that makes its append idempotent."""
 
 
+class Shelf(Protocol):
+    """What the journals of all sessions share."""
+
+    @property
+    def store(self) -> Store:
+        """Where they are."""
+        ...
+
+    @property
+    def coats(self) -> Coats | None:
+        """What watches, or None."""
+        ...
+
+
 class Journal:
     """Writes one session's entries. The session's owner alone has it.
 
     Attributes:
+        session_id: Whose it is.
         seq: Of the last entry that was handed to the store.
         broken: Whether an append failed: memory and store may differ, and the session must be read again.
     """
 
-    __slots__ = ("_coats", "_listeners", "_owed", "_session_id", "_store", "broken", "seq")
+    __slots__ = ("_listeners", "_owed", "_shelf", "broken", "seq", "session_id")
 
-    def __init__(
-        self, store: Store, session_id: str, seq: int, listeners: Listeners, coats: Coats | None = None
-    ) -> None:
-        self._store, self._session_id, self._listeners = store, session_id, listeners
+    def __init__(self, shelf: Shelf, session_id: str, seq: int, listeners: Listeners) -> None:
+        self._shelf, self.session_id, self._listeners = shelf, session_id, listeners
         self.seq = seq
         self.broken = False
-        self._coats = coats
         self._owed: tuple[Entry, ...] = ()
 
     def write(self, event: DurableEvent, key: str) -> Awaitable[None]:
@@ -51,7 +63,8 @@ class Journal:
         """
         if self.broken:
             raise self._torn()
-        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        coats, now, seq = self._shelf.coats, time_ns(), self.seq
+        traceparent = "" if coats is None else coats.current()
         entries = tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
         # Moved before the wait: appends of one session are under way side by side, in the order of their places.
         self.seq = seq + len(entries)
@@ -61,7 +74,8 @@ class Journal:
         """As `append` for a turn and its one Post, without its cost: this is what a hop writes."""
         if self.broken:
             raise self._torn()
-        now, seq, traceparent = time_ns(), self.seq, "" if self._coats is None else self._coats.current()
+        coats, now, seq = self._shelf.coats, time_ns(), self.seq
+        traceparent = "" if coats is None else coats.current()
         entries = (
             Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
             Entry(seq + 2, turn_id, now, finished, traceparent),
@@ -71,7 +85,7 @@ class Journal:
 
     def _handed_over(self, entries: tuple[Entry, ...]) -> Awaitable[None]:
         try:
-            durable = self._store.append(self._session_id, entries)
+            durable = self._shelf.store.append(self.session_id, entries)
         except Exception:
             self.broken = True
             raise
@@ -96,7 +110,7 @@ class Journal:
 
     def _torn(self) -> StoreError:
         # What stands in memory was not written; another entry after it would leave a gap.
-        return StoreError(f"The journal of session {self._session_id} could not be written; it must be read again.")
+        return StoreError(f"The journal of session {self.session_id} could not be written; it must be read again.")
 
     def tell_owed(self) -> None:
         """Tells the listeners what was written while whoever wrote it was cancelled."""

@@ -84,8 +84,6 @@ class Runtime:
             unsafe_no_sandbox=unsafe_no_sandbox,
             data_dir=None if data_dir is None else Path(data_dir),
         )
-        # Sessions that are awake are kept; a sleeping one only as long as somebody holds it.
-        self._awake: dict[str, Session] = {}
         self._handles: WeakValueDictionary[str, Session] = WeakValueDictionary()
         self._resources = AsyncExitStack()
         self._was_opened = False
@@ -150,7 +148,7 @@ class Runtime:
                 await asyncio.wait([active.over for active in active_rounds], timeout=ground.limits.grace_s)
             await ground.children.end(ground.limits.grace_s)
         finally:
-            self._awake.clear()
+            ground.awake.clear()
             await self._resources.aclose()
 
     async def session(self, session_id: str | None = None) -> Session:
@@ -175,7 +173,7 @@ class Runtime:
             )
         session = self._handles.get(session_id)
         if session is None:
-            session = self._handles[session_id] = Session(self._ground, session_id, self._awake)
+            session = self._handles[session_id] = Session(self._ground, session_id)
         if session.dormant:
             await session.wake()
         return session
@@ -196,11 +194,14 @@ class Runtime:
             raise SessionNotFoundError(session_id)
         return restored.conversation
 
+    def _awake(self) -> list[Session]:
+        return [each for each in self._ground.awake.values() if isinstance(each, Session)]
+
     def _active_rounds(self) -> list[ActiveRound]:
-        return [session.active for session in self._awake.values() if session.active is not None]
+        return [session.active for session in self._awake() if session.active is not None]
 
     async def _rest_idle(self, now_s: float) -> None:
-        for session in tuple(self._awake.values()):
+        for session in self._awake():
             busy = session.busy or session.listeners.watchers
             if not busy and now_s - session.touched_s > self.limits.session_idle_s:
                 session.sleep()

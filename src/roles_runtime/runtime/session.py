@@ -38,7 +38,6 @@ class Session:
     """One conversation, alive: opened by `Runtime.session`. All calls come from the runtime's event loop.
 
     Attributes:
-        id: Its id.
         ground: What it shares with the other sessions.
         active: The round that runs, or None.
         conversation: All rounds, the running one included; read it, do not change it.
@@ -54,14 +53,12 @@ class Session:
 
     __slots__ = (
         "__weakref__",
-        "_awake",
         "_board",
         "_desk",
         "_line",
         "active",
         "conversation",
         "ground",
-        "id",
         "journal",
         "listeners",
         "sandbox",
@@ -80,23 +77,26 @@ class Session:
     traces: Traces | None
     usage: Usage
 
-    def __init__(self, ground: Ground, session_id: str, awake: dict[str, Session]) -> None:
-        """Made by `Runtime.session`, asleep; it enters itself in ``awake`` when it wakes."""
+    def __init__(self, ground: Ground, session_id: str) -> None:
+        """Made by `Runtime.session`, asleep."""
         self.ground = ground
-        self.id = session_id
         self.listeners = Listeners()
         self.sandbox: bool | None = None
         self.setbacks: Setbacks | None = None
         self.active: ActiveRound | None = None
-        self._awake = awake
         self._line: Line | None = None
         self._desk: Approvals | None = None
-        self._load(Restored(Conversation("")))
+        self._load(session_id, Restored(Conversation("")))
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.journal.session_id
 
     @property
     def dormant(self) -> bool:
         """Whether its journal must be read before it goes on."""
-        return self.id not in self._awake
+        return self.id not in self.ground.awake
 
     # --- what users call -------------------------------------------------------------------------------------
 
@@ -374,8 +374,8 @@ class Session:
         restored = await read_session(self.ground.store, self.id)
         if not self.dormant:
             return
-        self._load(restored)
-        self._awake[self.id] = self
+        self._load(self.id, restored)
+        self.ground.awake[self.id] = self
         left = restored.open_round
         if left is not None:
             left.state, left.reason = RoundState.failed, "interrupted"
@@ -387,7 +387,7 @@ class Session:
                 self.sleep()
                 raise
 
-    def _load(self, restored: Restored) -> None:
+    def _load(self, session_id: str, restored: Restored) -> None:
         self.touched_s = asyncio.get_running_loop().time()
         self.conversation = restored.conversation
         self.usage = restored.usage
@@ -395,11 +395,11 @@ class Session:
         # Made a board of when it is first asked for.
         self._board = restored.tasks
         self.unprofiled = restored.unprofiled
-        self.journal = Journal(self.ground.store, self.id, restored.seq, self.listeners, self.ground.coats)
+        self.journal = Journal(self.ground, session_id, restored.seq, self.listeners)
 
     def sleep(self) -> None:
         """Lets the runtime go of it: whoever holds it may read on, and the next question reads the journal again."""
-        self._awake.pop(self.id, None)
+        self.ground.awake.pop(self.id, None)
 
     def close(self) -> None:
         """Refuses the questions that wait."""

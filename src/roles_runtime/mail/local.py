@@ -39,6 +39,8 @@ class LocalMailbox:
             del self._boxes[self.address]
         left = tuple(self.line)
         self.line.clear()
+        # Whoever is woken has the mailbox: without this only the collector could take them apart.
+        self.wake = _wake_nobody
         return left
 
 
@@ -79,6 +81,10 @@ class LocalTransport:
         self._closed = True
         for mailbox in tuple(self._boxes.values()):
             mailbox.close()
+
+
+def _wake_nobody() -> None:
+    """Nothing lands any more."""
 
 
 def _nobody(envelope: Envelope) -> TransportError:

@@ -262,6 +262,12 @@ class ActiveRound:
         self.ended = True
         self._settle()
 
+    def let_go(self) -> None:
+        """Lets go of its actors, once its task is done: they know the round, and only the collector would part them."""
+        self.actors.clear()
+        self.woken.clear()
+        self.task = None
+
     def renew(self) -> None:
         """Lets its end be awaited once more: who awaited it was cancelled, and the future with it."""
         self.over = self.over.get_loop().create_future()

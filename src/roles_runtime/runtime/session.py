@@ -292,6 +292,8 @@ class Session:
         if error is not None:
             self.ground.children.start(give_up(active, error))
         active.end()
+        if not active.is_open:
+            active.let_go()
 
     def _end(self, watcher: Watcher | None) -> None:
         self.journal.tell_owed()

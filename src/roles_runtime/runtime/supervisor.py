@@ -142,6 +142,8 @@ async def step(active: ActiveRound, actor: Actor) -> None:
         else:
             await _coated(seat.coats, scope, turn)
         actor.sending = ()
+        # The two know each other, and would live until the collector came.
+        scope.drafted = None
         if not active.lands_once:
             actor.mailbox.ack(envelope)
         if session.setbacks is not None:

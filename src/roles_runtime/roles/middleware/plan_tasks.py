@@ -43,12 +43,12 @@ class PlanTasks:
             backend: Where the files of the board are. All sessions of the team share that board.
             base_dir: The folder in it; alone, it is one on the disk.
             strict: Whether moves backwards, and completing what is blocked, are refused.
-            language: What the model is told of the tools in: ``en``, ``zh``, or what `set_language` said.
+            language: What the model is told of the tools in: ``en`` or ``zh``; the team's where left out.
 
         Raises:
             ValueError: there is no such language.
         """
-        self._strict, self._language = strict, known(language)
+        self._strict, self._language = strict, None if language is None else known(language)
         if backend is None and base_dir is not None:
             backend = LocalFiles(base_dir)
         self._board = None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
@@ -62,17 +62,18 @@ class PlanTasks:
         if turn.model is None:
             return await respond(turn)
         board = self._board or turn.tasks
-        turn = turn.with_tools(*task_tools(board, turn.leader, self._language, strict=self._strict))
-        reminder = await self._reminder(board)
+        language = self._language or turn.language
+        turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
+        reminder = await self._reminder(board, language)
         return await respond(turn.with_reminder(reminder) if reminder else turn)
 
-    async def _reminder(self, board: TaskBoard) -> str:
+    async def _reminder(self, board: TaskBoard, language: Language) -> str:
         try:
             listing = await board.list()
         except TaskError:
             # The model is told of it when it calls a tool, and can do its work without one.
             return ""
-        return reminder(listing, self._language)
+        return reminder(listing, language)
 
 
 def reminder(listing: Listing, language: Language) -> str:

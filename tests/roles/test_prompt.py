@@ -35,7 +35,17 @@ def test_braces_that_are_no_placeholder_stay() -> None:
 def test_every_template_is_there_and_all_its_places_are_known(name: str) -> None:
     places, chinese = (re.findall(r"\{([a-z_]+)\}", prompt.template(name, each)) for each in LANGUAGES)
     assert sorted(places) == sorted(chinese)
-    assert set(places) <= {"name", "team", "intro", "instructions", "schema", "files", "time", "rules", "conversation_start"}
+    assert set(places) <= {
+        "name",
+        "team",
+        "intro",
+        "instructions",
+        "schema",
+        "files",
+        "time",
+        "rules",
+        "conversation_start",
+    }
 
 
 def test_a_template_that_is_not_there_is_told() -> None:

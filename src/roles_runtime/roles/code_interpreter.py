@@ -97,8 +97,8 @@ class CodeInterpreter(ModelRole):
 
     def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: instructions, examples, and the tasks with the code written for them."""
-        rules = "" if self.rules is None else "".join(f"- {line}\n" for line in self.rules.lines())
         told, language = words(turn.language), turn.language
+        rules = "" if self.rules is None else "".join(f"- {line}\n" for line in self.rules.lines(told.rules))
         text = prompt.fill(prompt.template("code_interpreter", language), **self.common_values(turn, now), rules=rules)
         messages = coding_prompt.conversation(
             turn.memory.get_role_rounds(self.name),

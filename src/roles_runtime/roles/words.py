@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from roles_runtime.kernels.verification import RuleWords
 from roles_runtime.posts.translator import FaultWords
 
 
@@ -30,6 +31,7 @@ class RoleWords(msgspec.Struct, frozen=True):
         no_recipient, own_recipient, no_member: Faults of ``send_to``: ``{me}``, ``{given}``, ``{names}``.
         unfinished, unfinished_alone: ``stop`` does not fit a Post to User: ``{others}``, ``{stops}``.
         reply_type: It is neither of two: ``{given}``.
+        rules: Of what code may do.
         rules_broken, kernel_lost, kernel_ended, too_slow, code_failed: Why code is to be written anew: ``{rules}``,
             ``{error}``, and ``{from_scratch}``, which is the next one.
         from_scratch: For a new kernel.
@@ -63,6 +65,7 @@ class RoleWords(msgspec.Struct, frozen=True):
     unfinished: str
     unfinished_alone: str
     reply_type: str
+    rules: RuleWords
     rules_broken: str
     kernel_lost: str
     kernel_ended: str

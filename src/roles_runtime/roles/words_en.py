@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roles_runtime.kernels.verification import ENGLISH_RULES
 from roles_runtime.memory.compression import TEMPLATE
 from roles_runtime.posts.translator import ENGLISH_FAULTS
 from roles_runtime.roles.words import RoleWords
@@ -53,6 +54,7 @@ ENGLISH = RoleWords(
         "stop is InProcess, but the message is for User, which ends the work. Say with stop why it ends: {stops}."
     ),
     reply_type="reply_type is {given!r}; it must be python or text.",
+    rules=ENGLISH_RULES,
     rules_broken=(
         "The code was not run, for it breaks these rules:\n{rules}\nWrite the whole code again without that."
     ),

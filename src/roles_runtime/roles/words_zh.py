@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roles_runtime.kernels.verification import RuleWords
 from roles_runtime.memory.compression import PLACEHOLDER
 from roles_runtime.posts.translator import FaultWords
 from roles_runtime.roles.words import RoleWords
@@ -60,6 +61,17 @@ CHINESE = RoleWords(
     ),
     unfinished_alone=("stop 是 InProcess，但消息发给了 User，而这会结束工作。请用 stop 说明工作为什么结束：{stops}。"),
     reply_type="reply_type 是 {given!r}；它必须是 python 或 text。",
+    rules=RuleWords(
+        line="{rule}：{names}。",
+        allowed_modules="只能导入以下模块",
+        blocked_modules="不得导入",
+        allowed_functions="只能调用以下函数",
+        blocked_functions="不得使用",
+        allowed_variables="只能给以下变量赋值",
+        listed="、",
+        none="无",
+        magic="不得使用魔法命令或 shell 命令，pip install 和 conda install 除外。",
+    ),
     rules_broken="代码没有运行，因为它违反了以下规则：\n{rules}\n请重新写出完整的代码，并避免上述问题。",
     kernel_lost="代码没有运行。{error} {from_scratch}",
     kernel_ended="代码使内核终止，所有变量都已丢失。{from_scratch}",

@@ -22,6 +22,7 @@ from roles_runtime.posts.shared import FILE_PROFILE_HEADING, FileProfiles, Share
 from roles_runtime.roles.code_interpreter import CodeInterpreter
 from roles_runtime.roles.echo import Echo
 from roles_runtime.roles.languages import words
+from roles_runtime.roles.middleware.compaction import Compaction
 from roles_runtime.roles.planner import Planner
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.tools.tasks.languages import LANGUAGES
@@ -189,3 +190,15 @@ async def test_a_chinese_role_of_any_kind_is_told_who_it_is_in_chinese() -> None
     assert system.startswith("你是 审阅者，团队的一名成员。审阅 SQL。\n\n## 你的团队\n- （没有其他成员）\n")
     # For machines, so that it stays as it is.
     assert FILE_PROFILE_HEADING in system
+
+
+async def test_a_chinese_role_has_its_old_rounds_summarised_in_chinese() -> None:
+    model = ScriptedModel(["一", "二", "用户数了数", "三"], sequential=True)
+    compaction = Compaction(threshold_tokens=0, rounds_to_compress=1, rounds_to_retain=2)
+    scene = Stage(ModelRole("Worker", model=model, middleware=[compaction]), language="zh")
+    for question in ("1?", "2?", "3?"):
+        await scene.asks(question)
+    *_, asked, last = prompts(scene)
+    assert asked[0] == words("zh").minutes
+    assert asked[1].startswith("请为接手的人总结下面的对话。")
+    assert "\n较早对话的摘要（原文不再显示）：\n用户数了数\n" in last[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Generator, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -40,6 +40,12 @@ class FaultWords(msgspec.Struct, frozen=True):
     all_missing: str
     empty: str
     all_empty: str
+
+    def named(self, names: Sequence[str], one: str, several: str) -> Iterator[str]:
+        """The problem that these fields have; none where there are none."""
+        if names:
+            listed = self.listed.join(f'"{name}"' for name in names)
+            yield (one if len(names) == 1 else several).format(names=listed)
 
 
 ENGLISH_FAULTS = FaultWords(
@@ -157,13 +163,8 @@ def require(
     problems = [] if draft.problem is None else [draft.problem]
     if not draft.complete and not problems:
         problems.append(words.cut_off)
-    for names, one, several in (
-        (missing, words.missing, words.all_missing),
-        (empty, words.empty, words.all_empty),
-    ):
-        if names:
-            listed = words.listed.join(f'"{name}"' for name in names)
-            problems.append((one if len(names) == 1 else several).format(names=listed))
+    problems += [*words.named(missing, words.missing, words.all_missing)]
+    problems += [*words.named(empty, words.empty, words.all_empty)]
     if problems:
         told = words.told.format(problems=words.between.join(problems), shape=f'{{"{RESPONSE}": {{…}}}}')
         raise InvalidResponseError(told, draft.raw_text)

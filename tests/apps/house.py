@@ -30,6 +30,8 @@ ECHO = '[[role]]\ntype = "echo"\n'
 # What another package would bring: roles by entry point, found where PYTHONPATH leads.
 PLUGIN = '''
 import asyncio
+from pathlib import Path
+from roles_runtime.errors import ConfigError
 from roles_runtime.roles.role import Role
 
 class Sleeper(Role):
@@ -81,6 +83,26 @@ class Needy(Role):
     async def reply(self, turn):
         return turn.answer(self.word * self.size)
 
+class Counting:
+    """Middleware with options."""
+    def __init__(self, first: int = 0, *names: str, limit: float | None = None, folder: str | Path | None = None,
+                 home: Path | None = None, other: Number | None = None) -> None:
+        if limit == 13:
+            raise ConfigError("Counting", "limit", "it is 13.")
+        self.said = (first, names, limit, folder, home)
+    async def __call__(self, turn, respond):
+        return await respond(turn)
+
+def counting(first: int) -> Counting:
+    """Makes a middleware."""
+    return Counting(first)
+
+async def plain(turn, respond):
+    """A middleware itself."""
+    return await respond(turn)
+
+made = Counting(7)
+
 class Shouting:
     """Middleware: makes answers loud."""
     async def __call__(self, turn, respond):
@@ -101,6 +123,11 @@ broken = house_guests:Missing
 
 [roles_runtime.middleware]
 shouting = house_guests:Shouting
+counting = house_guests:Counting
+counting_from = house_guests:counting
+plain = house_guests:plain
+made = house_guests:made
+number = house_guests:Number
 """
 
 

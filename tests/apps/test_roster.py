@@ -8,10 +8,13 @@ from apps.house import House
 from roles_runtime.apps.config import read_config
 from roles_runtime.apps.roster import make_team
 from roles_runtime.errors import ConfigError
+from roles_runtime.roles.echo import Echo
+from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.team import Team
 from roles_runtime.tools.mcp import McpServer
 from roles_runtime.tools.source import Only
 
+ECHO = '[[role]]\ntype = "echo"\n'
 SCRIPTED = 'model = "scripted:answers.json"\n'
 
 
@@ -67,13 +70,121 @@ def test_roles_that_name_no_model_share_that_of_the_team(house: House) -> None:
     assert [getattr(model, "name", None) for model in models] == ["scripted:answers.json", "scripted:own.json"]
 
 
+def kinds(team: Team) -> list[str]:
+    return [type(each).__name__ for each in team.middleware]
+
+
+async def outer(turn: Turn, respond: Respond) -> Answer:
+    return await respond(turn)
+
+
+def test_middleware_that_is_left_out_is_what_a_team_has_by_default_and_none_at_all_is_said_as_such(
+    house: House,
+) -> None:
+    default = [type(each).__name__ for each in Team(Echo()).middleware]
+    for text, expected in (("", default), ("middleware = []\n", [])):
+        config = read_config(Path(house.team(text + ECHO)))
+        assert kinds(make_team(config)) == expected
+        assert kinds(make_team(config, outer)) == ["function", *expected]
+
+
+def said(layer: object) -> object:
+    return vars(layer)["said"]
+
+
+def test_middleware_takes_the_options_of_its_type(house: House) -> None:
+    team = made(
+        house,
+        'middleware = ["counting", { type = "counting", limit = 5, first = 1, names = ["a", "b"], folder = "f" },'
+        ' { type = "counting", home = "h" }, { type = "counting_from", first = 3 }, "made", { type = "plain" }]\n'
+        + ECHO,
+    )
+    *counted, plain = team.middleware
+    assert [said(each) for each in counted] == [
+        (0, (), None, None, None),
+        (1, ("a", "b"), 5.0, "f", None),
+        (0, (), None, None, Path("h")),
+        (3, (), None, None, None),
+        (7, (), None, None, None),
+    ]
+    assert vars(plain) == {}
+
+
+def test_each_middleware_of_the_house_takes_its_options(house: House) -> None:
+    team = made(
+        house,
+        'middleware = [{ type = "plan_tasks", strict = true, base_dir = "tasks", language = "zh" },'
+        ' { type = "usage_limits", round_calls = 50 }, { type = "compaction", threshold_tokens = 9 },'
+        ' { type = "result_reduction", preview_chars = 9 }, { type = "approval", tools = ["delete_*"] }]\n' + ECHO,
+    )
+    assert kinds(team) == ["PlanTasks", "UsageLimits", "Compaction", "ResultReduction", "Approval"]
+
+
+def test_a_role_has_middleware_with_options_too(house: House) -> None:
+    team = made(house, SCRIPTED + '[[role]]\ntype = "planner"\nmiddleware = [{ type = "counting", first = 2 }]\n')
+
+    assert [said(each) for each in team.leader.middleware] == [(2, (), None, None, None)]
+
+
+def test_a_team_speaks_the_language_that_its_file_says(house: House) -> None:
+    assert made(house, 'language = "zh"\n' + ECHO).language == "zh"
+    assert made(house, ECHO).language == "en"
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('{ type = "counting", lmit = 1 }', "middleware[1].lmit: 'counting' has no such option; did you mean 'limit'?"),
+        ('{ type = "counting", first = "1" }', "middleware[1].first: Expected `int`, got `str`."),
+        ('{ type = "counting", names = "a" }', "middleware[1].names: Expected `array`, got `str`."),
+        ('{ type = "counting", names = ["a", 1] }', "middleware[1].names: Expected `str`, got `int` - at `$[1]`."),
+        ('{ type = "counting", home = 1 }', "middleware[1].home: Expected `str`."),
+        ('{ type = "counting", limit = 13 }', "middleware[1].limit: it is 13."),
+        ('{ type = "counting", other = 1 }', "middleware[1].other: a team file can not say this option"),
+        ('"counting_from"', "middleware[1]: 'counting_from' needs a 'first'."),
+        ('{ type = "plain", first = 1 }', "middleware[1].first: 'plain' takes no options."),
+        ('"number"', "middleware[1]: 'number' is installed, but it is no middleware."),
+        ('{ type = "usage_limits", round_calls = 0 }', "middleware[1].round_calls: it is 0 and must be 1 or more"),
+        ('{ type = "usage_limits", round_calls = "50" }', "middleware[1].round_calls: Expected `int | null`, got"),
+        ('{ type = "approval", tools = [""] }', "middleware[1].tools: '' is no name of a tool"),
+        ('{ type = "plan_tasks", language = "fr" }', "middleware[1].language: Invalid enum value 'fr'"),
+        ('{ type = "plan_tasks", backend = "x" }', "middleware[1].backend: a team file can not say this option"),
+        ("{ round_calls = 1 }", "middleware[1]: it needs a 'type'."),
+        ("5", "middleware[1]: it should be the name of a middleware, or a table with its type and options, not 5."),
+        ("{ type = 5 }", "middleware[1].type: Input should be a valid string, not 5."),
+    ],
+)
+def test_each_mistake_in_a_middleware_is_told_by_its_key(house: House, entry: str, told: str) -> None:
+    assert "team.toml: " + told in refused(house, f'middleware = ["shouting", {entry}]\n{ECHO}')
+    of_role = f'{SCRIPTED}[[role]]\ntype = "planner"\nmiddleware = ["shouting", {entry}]\n'
+    assert "team.toml: role[0]." + told in refused(house, of_role)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('language = "fr"\n', "team.toml: language: Input should be 'en' or 'zh', not 'fr'."),
+        ("language = 1\n", "team.toml: language: Input should be 'en' or 'zh', not 1."),
+        ('middleware = "shouting"\n', "team.toml: middleware: Input should be a valid list, not 'shouting'."),
+    ],
+)
+def test_what_a_team_can_not_be_is_told_by_its_key(house: House, text: str, told: str) -> None:
+    assert told in refused(house, text + ECHO)
+
+
+def test_middleware_with_options_may_stand_in_the_environment(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROLES_LANGUAGE", "zh")
+    monkeypatch.setenv("ROLES_MIDDLEWARE", '["shouting", {"type": "counting", "first": 2}]')
+    team = made(house, ECHO)
+    assert (team.language, kinds(team)) == ("zh", ["Shouting", "Counting"])
+    monkeypatch.setenv("ROLES_MIDDLEWARE", '[{"type": "counting", "frst": 2}]')
+    assert "environment: ROLES_MIDDLEWARE: 'counting' has no such option" in refused(house, ECHO)
+
+
 def test_middleware_comes_by_name(house: House) -> None:
     team = made(house, 'middleware = ["shouting"]\n[[role]]\ntype = "echo"\n')
 
     assert [type(each).__name__ for each in team.middleware] == ["Shouting"]
-
-
-ECHO = '[[role]]\ntype = "echo"\n'
 
 
 @pytest.mark.parametrize(

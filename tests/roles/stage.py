@@ -19,6 +19,7 @@ from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Member, Turn, TurnUsage, onion
 from roles_runtime.tools.tasks.board import TaskBoard
 from roles_runtime.tools.tasks.memory import MemoryFiles
+from roles_runtime.tools.tasks.words import Language
 from roles_runtime.tools.tool import Tool
 
 
@@ -39,10 +40,11 @@ class Stage:
         conversation: Conversation | None = None,
         kernel: Kernel | None = None,
         max_corrections: int = 3,
+        language: Language = "en",
     ) -> None:
-        self.role, self.kernel = role, kernel
+        self.role, self.kernel, self.language = role, kernel, language
         everyone = sorted((role, *others), key=lambda each: each.name != (leader or role.name))
-        self.roster = tuple(Member(each.name, each.intro) for each in everyone)
+        self.roster = tuple(Member(each.name, each.introduction(language)) for each in everyone)
         self.leader = self.roster[0].name
         self.conversation = conversation or Conversation.create()
         self.max_corrections, self.corrections = max_corrections, 0

@@ -17,6 +17,9 @@ from roles_runtime.posts.post import Post
 from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.roles import prompt
 from roles_runtime.roles.turn import Member
+from roles_runtime.roles.words_en import ENGLISH
+from roles_runtime.roles.words_zh import CHINESE
+from roles_runtime.tools.tasks.languages import LANGUAGES
 
 
 @given(value=st.text() | st.sampled_from(["{name}", "{{name}}", "{", "}", "{0}", "\\1", "\\g<0>"]))
@@ -30,8 +33,19 @@ def test_braces_that_are_no_placeholder_stay() -> None:
 
 @pytest.mark.parametrize("name", ["planner", "code_interpreter", "model_role", "code_requirements"])
 def test_every_template_is_there_and_all_its_places_are_known(name: str) -> None:
-    places = set(re.findall(r"\{([a-z_]+)\}", prompt.template(name)))
-    assert places <= {"name", "team", "intro", "instructions", "schema", "files", "time", "rules", "conversation_start"}
+    places, chinese = (re.findall(r"\{([a-z_]+)\}", prompt.template(name, each)) for each in LANGUAGES)
+    assert sorted(places) == sorted(chinese)
+    assert set(places) <= {
+        "name",
+        "team",
+        "intro",
+        "instructions",
+        "schema",
+        "files",
+        "time",
+        "rules",
+        "conversation_start",
+    }
 
 
 def test_a_template_that_is_not_there_is_told() -> None:
@@ -41,18 +55,20 @@ def test_a_template_that_is_not_there_is_told() -> None:
 
 def test_the_team_is_told_without_the_one_who_reads() -> None:
     roster = (Member("Planner", "Leads."), Member("Echo", "Repeats."))
-    assert prompt.roster_text(roster, "Planner") == "- Echo: Repeats."
-    assert prompt.roster_text(roster[:1], "Planner") == "- (nobody else)"
+    assert prompt.roster_text(roster, "Planner", ENGLISH) == "- Echo: Repeats."
+    assert prompt.roster_text(roster[:1], "Planner", ENGLISH) == "- (nobody else)"
     assert prompt.recipients(roster, "Planner") == ("Echo", "User")
 
 
 def test_the_time_is_told_to_the_minute() -> None:
-    assert prompt.time_text(datetime(2026, 11, 30, 9, 5, 59, tzinfo=UTC)) == "Monday, 2026-11-30 09:05 UTC"
+    now = datetime(2026, 11, 30, 9, 5, 59, tzinfo=UTC)
+    assert prompt.time_text(now, ENGLISH) == "Monday, 2026-11-30 09:05 UTC"
+    assert prompt.time_text(now, CHINESE) == "2026-11-30 星期一 09:05 UTC"
 
 
 def test_without_files_and_plans_nothing_is_told_of_them() -> None:
     memory = Memory(Conversation.create([Round.create("?")]))
-    assert prompt.files_text(memory) == prompt.plans_text(memory) == ""
+    assert prompt.files_text(memory) == prompt.plans_text(memory, ENGLISH) == ""
 
 
 def test_the_latest_profile_of_the_files_is_told() -> None:

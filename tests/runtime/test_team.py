@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from typing import Any
 
 import pytest
 
 from roles_runtime.errors import ConfigError, TeamError
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.model import Finish, ToolCallChunk
+from roles_runtime.llm.providers.scripted import ScriptedModel
+from roles_runtime.roles.code_interpreter import CodeInterpreter
 from roles_runtime.roles.echo import Echo
+from roles_runtime.roles.middleware.plan_tasks import PlanTasks
+from roles_runtime.roles.planner import Planner
+from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
+from roles_runtime.tools.tasks.languages import set_language
+from roles_runtime.tools.tasks.words import Language, Words
+from roles_runtime.tools.tasks.words_en import ENGLISH
+from roles_runtime.tools.tasks.words_zh import CHINESE
 from runtime.casting import cast, echo, running
 
 
@@ -106,3 +118,59 @@ async def test_the_first_middleware_is_outermost_and_the_teams_stands_outside_th
     async with running(planner, echo(), middleware=[layer("first"), layer("second")]) as runtime:
         await (await runtime.session()).ask("hey")
     assert order == ["first in", "second in", "role's in", "reply", "role's out", "second out", "first out"]
+
+
+def test_a_team_speaks_the_language_that_it_is_given_else_what_was_set_else_english() -> None:
+    def speaks(default: Language | None, given: Language | None) -> Language:
+        def make() -> Language:
+            if default is not None:
+                set_language(default)
+            return Team(Echo(), language=given).language
+
+        return copy_context().run(make)
+
+    assert speaks(None, None) == "en"
+    assert speaks("zh", None) == "zh"
+    assert speaks("zh", "en") == "en"
+    assert speaks(None, "zh") == "zh"
+
+
+@pytest.mark.parametrize("name", ["fr", "", "ZH"])
+def test_a_language_that_no_team_speaks_is_refused_with_those_there_are(name: Any) -> None:
+    with pytest.raises(TeamError, match="give it one of en, zh"):
+        Team(Echo(), language=name)
+
+
+def test_the_roles_say_who_they_are_in_the_teams_language_but_for_what_the_user_wrote() -> None:
+    team = Team(Planner(), [CodeInterpreter(intro="Counts.")], language="zh")
+    assert [each.intro for each in team.members] == ["制定计划，并分派计划中的各个步骤。", "Counts."]
+    assert Team(Planner()).members[0].intro == Planner().intro
+
+
+def test_middleware_that_stands_round_a_team_leaves_that_team_as_it_is() -> None:
+    async def inner(turn: Turn, respond: Respond) -> Answer:
+        return await respond(turn)
+
+    async def outer(turn: Turn, respond: Respond) -> Answer:
+        return await respond(turn)
+
+    team = Team(Echo(), middleware=[inner])
+    assert team.within(outer).middleware == (outer, inner)
+    assert team.middleware == (inner,)
+    assert Team(Echo()).within(outer).middleware == (outer, *Team(Echo()).middleware)
+    assert Team(Echo(), middleware=[]).within(outer).middleware == (outer,)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("own", "told"), [(None, CHINESE), ("en", ENGLISH)])
+async def test_the_task_tools_speak_their_own_language_else_the_teams(own: Language | None, told: Words) -> None:
+    wish = ToolCall(call_id="a", name="TaskCreate", arguments='{"subject": "count", "description": "all"}')
+    model = ScriptedModel([[ToolCallChunk(wish), Finish("tool_calls")], "made", "ok"], sequential=True)
+    team = Team(ModelRole("Worker", model=model), middleware=[PlanTasks(language=own)], language="zh")
+    async with Runtime(team, kernels=None) as runtime:
+        session = await runtime.session()
+        await session.ask("plan it")
+        await session.ask("go on")
+    request = model.requests[-1]
+    assert {tool.name: tool.description for tool in request.tools} == told.descriptions
+    assert told.reminder in request.messages[-1].content

@@ -36,6 +36,7 @@ from pydantic_settings import (
 
 from roles_runtime.apps.sections import (
     KernelSettings,
+    Layer,
     McpSettings,
     ModelNames,
     ProviderSettings,
@@ -45,6 +46,7 @@ from roles_runtime.apps.sections import (
 )
 from roles_runtime.errors import ConfigError
 from roles_runtime.runtime.limits import Limits
+from roles_runtime.tools.tasks.words import Language
 
 log = structlog.get_logger(__name__)
 
@@ -73,7 +75,9 @@ class Settings(Section):
         leader: Name of the role whose Post to User closes the round; the first one where left out.
         model: ``provider:model`` of roles that name none, or a list of these to fall back on.
         provider: How providers are reached, by the name before a model's colon.
-        middleware: Names of installed ones, round every turn, the first outermost.
+        middleware: Round every turn, the first outermost: each a name, or a table with its type and options. Where left
+            out, what a `Team` has by default.
+        language: What the team's models are told in: ``en`` or ``zh``; English where left out.
         store: URL of the store; a SQLite file in the data folder where left out.
         data_dir: Where sessions keep their files; the user's data folder where left out.
         limits: See `roles_runtime.runtime.limits.Limits`.
@@ -85,7 +89,8 @@ class Settings(Section):
     leader: str | None = None
     model: ModelNames = DEFAULT_MODEL
     provider: dict[str, ProviderSettings] = Field(default_factory=dict)
-    middleware: list[str] = Field(default_factory=list)
+    middleware: list[Layer] | None = None
+    language: Language | None = None
     store: str | None = None
     data_dir: str | None = None
     limits: LimitSettings = LimitSettings()  # type: ignore[valid-type]

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import typing
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, cast
-
-import msgspec
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from roles_runtime.apps.config import Config, Key, suggestion
-from roles_runtime.apps.sections import ModelNames, RoleSettings
+from roles_runtime.apps.making import Accepted, accepted, make, plugin, read_options
+from roles_runtime.apps.sections import MiddlewareSettings, ModelNames, RoleSettings
 from roles_runtime.apps.servers import handed, make_servers
 from roles_runtime.errors import (
     DocumentError,
     ModelError,
     PluginLoadError,
     PluginNotFoundError,
-    RolesError,
     TeamError,
 )
 from roles_runtime.llm.model import Model
 from roles_runtime.llm.resolving import resolve_model
 from roles_runtime.memory.examples import load_examples
-from roles_runtime.plugins import load
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Middleware
 from roles_runtime.runtime.team import Team
@@ -32,8 +28,6 @@ from roles_runtime.tools.tool import Tool
 
 DEFAULT_ROSTER = (RoleSettings(type="planner"), RoleSettings(type="code_interpreter"))
 """Who works where no team file says it."""
-
-_Maker: TypeAlias = Callable[..., object]
 
 
 def make_team(config: Config, *outermost: Middleware) -> Team:
@@ -55,9 +49,12 @@ def make_team(config: Config, *outermost: Middleware) -> Team:
             raise config.wrong(("role", index, "name"), f"two roles are named {role.name!r}; give each its own name.")
         roles.append(role)
     leader = _leader(config, roles)
-    middleware = [*outermost, *_middleware(config, ("middleware",), settings.middleware)]
+    workers = [role for role in roles if role is not leader]
+    # Left out is not empty: the Team knows what is on by default.
+    given = settings.middleware
+    middleware = None if given is None else _middleware(config, ("middleware",), given)
     try:
-        return Team(leader, [role for role in roles if role is not leader], middleware)
+        return Team(leader, workers, middleware, settings.language).within(*outermost)
     except TeamError as error:
         raise config.wrong(("role",), str(error)) from error
 
@@ -87,38 +84,26 @@ def _make_role(
     config: Config, index: int, entry: RoleSettings, models: _Models, servers: Mapping[str, McpServer]
 ) -> Role:
     here: Key = ("role", index)
-    maker = _plugin(config, (*here, "type"), "role", entry.type)
+    maker = plugin(config, (*here, "type"), "role", entry.type)
     if not (isinstance(maker, type) and issubclass(maker, Role)):
         raise config.wrong((*here, "type"), f"{entry.type!r} is installed, but it is no Role.")
-    accepted = {name: each for name, each in inspect.signature(maker).parameters.items() if name != "self"}
-    given = _common(config, here, entry, models, accepted)
+    takes = accepted(maker)
+    given = _common(config, here, entry, models, takes)
     if entry.mcp:
-        if "tools" not in accepted:
+        if "tools" not in takes:
             raise config.wrong((*here, "mcp"), f"{entry.type!r} takes no tools.")
         given["tools"] = [*given.get("tools", ()), *handed(config, (*here, "mcp"), entry.mcp, servers)]
-    given |= _options(config, here, entry, maker, accepted)
-    for name, parameter in accepted.items():
-        required = parameter.default is parameter.empty and parameter.kind not in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        )
-        if required and name not in given:
-            raise config.wrong(here, f"{entry.type!r} needs a {name!r}.")
-    try:
-        return maker(**given)
-    except (RolesError, TypeError, ValueError) as error:
-        raise config.wrong(here, f"it can not be made: {error}") from error
+    given |= read_options(config, here, entry.type, entry.options, maker, takes)
+    return cast("Role", make(config, here, entry.type, maker, given, takes))
 
 
-def _common(
-    config: Config, here: Key, entry: RoleSettings, models: _Models, accepted: Mapping[str, inspect.Parameter]
-) -> dict[str, Any]:
+def _common(config: Config, here: Key, entry: RoleSettings, models: _Models, takes: Accepted) -> dict[str, Any]:
     """The keys of every role, as its constructor takes them."""
     said = {key: value for key in ("name", "intro", "instructions") if (value := getattr(entry, key)) is not None}
     given: dict[str, Any] = dict(said)
     if entry.model is not None:
         given["model"] = models.get(entry.model, (*here, "model"))
-    elif "model" in accepted:
+    elif "model" in takes:
         given["model"] = models.get(config.settings.model, ("model",))
     if entry.tools:
         given["tools"] = [_tool(config, (*here, "tools", at), name) for at, name in enumerate(entry.tools)]
@@ -130,32 +115,9 @@ def _common(
         except DocumentError as error:
             raise config.wrong((*here, "examples"), str(error)) from error
     for key in given:
-        if key not in accepted:
+        if key not in takes:
             raise config.wrong((*here, key), f"{entry.type!r} takes no {key!r}.")
     return given
-
-
-def _options(
-    config: Config, here: Key, entry: RoleSettings, maker: type[Role], accepted: Mapping[str, inspect.Parameter]
-) -> dict[str, Any]:
-    """The keys of its type alone, each as what the constructor says that it takes."""
-    try:
-        hints = typing.get_type_hints(maker.__init__)
-    except NameError:
-        hints = {}
-    options: dict[str, Any] = {}
-    for key, value in entry.options.items():
-        if key not in accepted:
-            raise config.wrong(
-                (*here, key), f"{entry.type!r} has no such option; {suggestion(key, ('type', *accepted))}"
-            )
-        try:
-            options[key] = msgspec.convert(value, hints.get(key, Any))
-        except msgspec.ValidationError as error:
-            raise config.wrong((*here, key), f"{error}.") from error
-        except TypeError as error:
-            raise config.wrong((*here, key), "a team file can not say this option; make the team in Python.") from error
-    return options
 
 
 def _leader(config: Config, roles: list[Role]) -> Role:
@@ -168,29 +130,32 @@ def _leader(config: Config, roles: list[Role]) -> Role:
     return roles[names.index(wanted)]
 
 
-def _middleware(config: Config, here: Key, names: list[str]) -> list[Middleware]:
-    made: list[Middleware] = []
-    for index, name in enumerate(names):
-        maker = _plugin(config, (*here, index), "middleware", name)
-        layer = maker() if callable(maker) else maker
-        if not callable(layer):
-            raise config.wrong((*here, index), f"{name!r} is installed, but it is no middleware.")
-        made.append(cast("Middleware", layer))
-    return made
+def _middleware(config: Config, here: Key, entries: Sequence[MiddlewareSettings]) -> list[Middleware]:
+    return [_make_layer(config, (*here, index), entry) for index, entry in enumerate(entries)]
+
+
+def _make_layer(config: Config, here: Key, entry: MiddlewareSettings) -> Middleware:
+    layer = plugin(config, here, "middleware", entry.type)
+    if callable(layer) and not _is_layer(layer):
+        takes = accepted(layer)
+        given = read_options(config, here, entry.type, entry.options, layer, takes)
+        layer = make(config, here, entry.type, layer, given, takes)
+    elif entry.options:
+        raise config.wrong((*here, next(iter(entry.options))), f"{entry.type!r} takes no options.")
+    if not callable(layer):
+        raise config.wrong(here, f"{entry.type!r} is installed, but it is no middleware.")
+    return cast("Middleware", layer)
+
+
+def _is_layer(found: object) -> bool:
+    """Whether it is a middleware itself, and not what makes one."""
+    if isinstance(found, type):
+        return False
+    return inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(type(found).__call__)
 
 
 def _tool(config: Config, key: Key, name: str) -> Tool:
-    found = _plugin(config, key, "tool", name)
+    found = plugin(config, key, "tool", name)
     if not isinstance(found, Tool):
         raise config.wrong(key, f"{name!r} is installed, but it is no Tool.")
     return found
-
-
-def _plugin(config: Config, key: Key, kind: str, name: str) -> object:
-    try:
-        return load(kind, name)
-    except PluginNotFoundError as error:
-        installed = suggestion(name, error.known) if error.known else "none is installed."
-        raise config.wrong(key, f"there is no {kind} named {name!r}; {installed}") from error
-    except PluginLoadError as error:
-        raise config.wrong(key, str(error)) from error

@@ -81,7 +81,40 @@ class ProviderSettings(Section):
         )
 
 
-class RoleSettings(BaseModel):
+class Installed(BaseModel):
+    """Something of an installed type. Keys beyond those that are known are options of that type.
+
+    Attributes:
+        type: Its name.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """The keys of its type alone."""
+        return self.__pydantic_extra__ or {}
+
+
+class MiddlewareSettings(Installed):
+    """A middleware: ``{ type = "usage_limits", round_calls = 50 }``, or its name where it is given no options."""
+
+
+def _table(value: object) -> object:
+    if isinstance(value, str):
+        return {"type": value}
+    if not isinstance(value, Mapping | MiddlewareSettings):
+        raise ValueError("it should be the name of a middleware, or a table with its type and options")
+    return value
+
+
+Layer: TypeAlias = Annotated[MiddlewareSettings, BeforeValidator(_table)]
+"""An entry of ``middleware``."""
+
+
+class RoleSettings(Installed):
     """A ``[[role]]``. Keys beyond these are options of its type.
 
     Attributes:
@@ -90,27 +123,20 @@ class RoleSettings(BaseModel):
         model: ``provider:model``, or a list of these to fall back on; the team's where left out.
         intro: What the leader is told about it.
         instructions: What its model is told, beside its prompt.
-        tools, middleware: Names of installed ones.
+        tools: Names of installed ones.
+        middleware: Round its turns, inside the team's: each a name, or a table with its type and options.
         examples: A folder of conversations in YAML.
         mcp: What it may call of each ``[mcp.NAME]``: ``{ files = ["read_file"] }``; ``["*"]`` for all there is.
     """
 
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    type: str
     name: str | None = None
     model: ModelNames | None = None
     intro: str | None = None
     instructions: str | None = None
     tools: list[str] = []
-    middleware: list[str] = []
+    middleware: list[Layer] = []
     examples: str | None = None
     mcp: dict[str, list[str]] = {}
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """The keys beyond those of every role."""
-        return self.__pydantic_extra__ or {}
 
 
 class KernelSettings(Section):

@@ -52,6 +52,41 @@ class Violation(msgspec.Struct, frozen=True):
         return f"Line {self.line}: {self.problem}"
 
 
+class RuleWords(msgspec.Struct, frozen=True):
+    """How the rules are told in a prompt.
+
+    Attributes:
+        line: A rule: ``{rule}``, which is one of the next five, and ``{names}``.
+        allowed_modules, blocked_modules, allowed_functions, blocked_functions, allowed_variables: What it says.
+        listed, none: Between names, and where there are none.
+        magic: The rule that always holds.
+    """
+
+    line: str
+    allowed_modules: str
+    blocked_modules: str
+    allowed_functions: str
+    blocked_functions: str
+    allowed_variables: str
+    listed: str
+    none: str
+    magic: str
+
+
+ENGLISH_RULES = RuleWords(
+    line="{rule}: {names}.",
+    allowed_modules="Import only these modules",
+    blocked_modules="Do not import",
+    allowed_functions="Call only these functions",
+    blocked_functions="Do not use",
+    allowed_variables="Assign only these variables",
+    listed=", ",
+    none="none",
+    magic="No magic or shell commands, but for pip install and conda install.",
+)
+"""In English."""
+
+
 class Rules(msgspec.Struct, frozen=True):
     """What code may do. Of each pair one may be given; None on both sides allows everything.
 
@@ -76,19 +111,20 @@ class Rules(msgspec.Struct, frozen=True):
                 problem = f"give allowed_{kind} or blocked_{kind}, not both; set the other one to None."
                 raise ConfigError("code verification", f"allowed_{kind}", problem)
 
-    def lines(self) -> list[str]:
+    def lines(self, words: RuleWords = ENGLISH_RULES) -> list[str]:
         """The rules in words, for a prompt."""
         told: list[str] = []
-        for names, words in (
-            (self.allowed_modules, "Import only these modules"),
-            (self.blocked_modules, "Do not import"),
-            (self.allowed_functions, "Call only these functions"),
-            (self.blocked_functions, "Do not use"),
-            (self.allowed_variables, "Assign only these variables"),
+        for names, rule, forbids in (
+            (self.allowed_modules, words.allowed_modules, False),
+            (self.blocked_modules, words.blocked_modules, True),
+            (self.allowed_functions, words.allowed_functions, False),
+            (self.blocked_functions, words.blocked_functions, True),
+            (self.allowed_variables, words.allowed_variables, False),
         ):
-            if names is not None and (names or words[0] != "D"):
-                told.append(f"{words}: {', '.join(names) or 'none'}.")
-        return [*told, "No magic or shell commands, but for pip install and conda install."]
+            # To forbid nothing is no rule; to allow nothing is one.
+            if names or (names is not None and not forbids):
+                told.append(words.line.format(rule=rule, names=words.listed.join(names) or words.none))
+        return [*told, words.magic]
 
     def allows_module(self, name: str) -> bool:
         """Whether a module may be imported, by the first part of its name."""

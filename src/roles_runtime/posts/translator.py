@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import AsyncIterable, Callable, Collection, Generator, Iterable, Iterator, Sequence
+
+import msgspec
 
 from roles_runtime.errors import InvalidResponseError
 from roles_runtime.posts.attachment import KNOWN_TYPES, Attachment, AttachmentType
@@ -11,12 +13,52 @@ from roles_runtime.posts.draft import Draft
 from roles_runtime.posts.post import UNKNOWN, Post
 from roles_runtime.posts.reader import RESPONSE, Piece, PostReader
 
-__all__ = ["EarlyStop", "PostReader", "PostTranslator", "require"]
+__all__ = ["ENGLISH_FAULTS", "EarlyStop", "FaultWords", "PostReader", "PostTranslator", "require"]
 
 EarlyStop = Callable[[str, str], bool]
 """Asked with each whole value: the attachment's type, ``message`` or ``send_to``, and the value. True stops."""
 
 _MAX_WARNINGS = 20
+
+
+class FaultWords(msgspec.Struct, frozen=True):
+    """How a model is told what its answer lacks.
+
+    Attributes:
+        told: The whole: ``{problems}``, and the ``{shape}`` of an answer.
+        between, listed: Between problems, and between names.
+        cut_off: A problem, as the next ones.
+        missing, empty: Of one field: ``{names}``.
+        all_missing, all_empty: Of several.
+    """
+
+    told: str
+    between: str
+    listed: str
+    cut_off: str
+    missing: str
+    all_missing: str
+    empty: str
+    all_empty: str
+
+    def named(self, names: Sequence[str], one: str, several: str) -> Iterator[str]:
+        """The problem that these fields have; none where there are none."""
+        if names:
+            listed = self.listed.join(f'"{name}"' for name in names)
+            yield (one if len(names) == 1 else several).format(names=listed)
+
+
+ENGLISH_FAULTS = FaultWords(
+    told="The answer can not be used: {problems}. Write the whole answer again, as one JSON object {shape}.",
+    between="; ",
+    listed=", ",
+    cut_off="it was cut off",
+    missing="the field {names} is missing",
+    all_missing="the fields {names} are missing",
+    empty="the field {names} is empty",
+    all_empty="the fields {names} are empty",
+)
+"""In English."""
 
 
 class PostTranslator:
@@ -94,13 +136,20 @@ class PostTranslator:
         return json.dumps({RESPONSE: answer})
 
 
-def require(draft: Draft, fields: Sequence[str], *, may_be_empty: Collection[str] = ()) -> None:
+def require(
+    draft: Draft,
+    fields: Sequence[str],
+    *,
+    may_be_empty: Collection[str] = (),
+    words: FaultWords = ENGLISH_FAULTS,
+) -> None:
     """Makes sure that the draft may be acted upon: its answer was whole, and holds these fields.
 
     Args:
         draft: As `PostTranslator.raw_text_to_post` left it.
         fields: ``message``, ``send_to`` and attachment types that must be there, and not be blank.
         may_be_empty: Those of them that may be blank.
+        words: The language of the error's text.
 
     Raises:
         InvalidResponseError: it must not; the error's text tells the model everything that is wrong at once.
@@ -113,14 +162,12 @@ def require(draft: Draft, fields: Sequence[str], *, may_be_empty: Collection[str
     ]
     problems = [] if draft.problem is None else [draft.problem]
     if not draft.complete and not problems:
-        problems.append("it was cut off")
-    problems += [_named(names, what) for names, what in ((missing, "missing"), (empty, "empty")) if names]
+        problems.append(words.cut_off)
+    problems += [*words.named(missing, words.missing, words.all_missing)]
+    problems += [*words.named(empty, words.empty, words.all_empty)]
     if problems:
-        raise InvalidResponseError(
-            f"The answer can not be used: {'; '.join(problems)}. "
-            f'Write the whole answer again, as one JSON object {{"{RESPONSE}": {{…}}}}.',
-            draft.raw_text,
-        )
+        told = words.told.format(problems=words.between.join(problems), shape=f'{{"{RESPONSE}": {{…}}}}')
+        raise InvalidResponseError(told, draft.raw_text)
 
 
 class _Filler:
@@ -197,8 +244,3 @@ def _value(post: Post, field: str) -> str:
     if field == "send_to":
         return "" if post.send_to == UNKNOWN else post.send_to
     return "".join(attachment.content for attachment in post.get_attachment(field))
-
-
-def _named(names: Sequence[str], what: str) -> str:
-    listed = ", ".join(f'"{name}"' for name in names)
-    return f"the field {listed} is {what}" if len(names) == 1 else f"the fields {listed} are {what}"

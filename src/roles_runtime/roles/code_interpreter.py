@@ -20,29 +20,20 @@ from roles_runtime.posts.draft import Draft
 from roles_runtime.posts.post import Post, RoleName
 from roles_runtime.posts.translator import PostTranslator, require
 from roles_runtime.roles import coding_prompt, prompt
-from roles_runtime.roles.correction import AGAIN, correction, exhausted, may_correct
+from roles_runtime.roles.correction import correction, exhausted, may_correct
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.outcome import Outcome, fenced, joined, last_line, outcome_of, part, unfenced
 from roles_runtime.roles.recalling import Recalled
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.thinking import Thought
 from roles_runtime.roles.turn import Middleware, Turn
+from roles_runtime.roles.words import RoleWords
+from roles_runtime.roles.words_en import ENGLISH
 from roles_runtime.tools.source import Handed
+from roles_runtime.tools.tasks.words import Language
 
 _FIELDS = ("thought", "reply_type", "reply_content")
-_DESCRIPTIONS = {
-    "thought": "What the task is, and how it is done.",
-    "reply_type": "Whether reply_content is code to run, or words.",
-    "reply_content": "The whole code without a Markdown fence, or the words.",
-}
-
-
 _KINDS = ("python", "text")
-_INTRO = (
-    "Writes and runs Python code in a stateful notebook: reads files and tables, computes, plots, writes files. "
-    "It is good for anything that code can find out."
-)
-_NOT_RUN = "The code was not run, for it breaks these rules:\n{}\nWrite the whole code again without that."
-_FROM_SCRATCH = "Write the whole code again, with every import and every earlier step that it needs."
 
 Verification: TypeAlias = Literal["NONE", "CORRECT", "INCORRECT"]
 
@@ -67,7 +58,7 @@ class CodeInterpreter(ModelRole):
         self,
         name: RoleName = "CodeInterpreter",
         *,
-        intro: str = _INTRO,
+        intro: str = ENGLISH.coder_intro,
         instructions: str = "",
         model: Model | str | Sequence[Model | str] | None = None,
         tools: Sequence[Handed] = (),
@@ -80,7 +71,7 @@ class CodeInterpreter(ModelRole):
 
         Args:
             name: Its address.
-            intro: What the leader is told about it.
+            intro: What the leader is told about it; its own one is told in the team's language.
             instructions: What its model is told, beside its prompt.
             model: A Model or ``provider:model``, or several: each is asked where those before it can not answer.
             tools: What its model may always call.
@@ -93,24 +84,31 @@ class CodeInterpreter(ModelRole):
         super().__init__(name, intro=intro, instructions=instructions, model=model, tools=tools, middleware=middleware)
         self.examples, self.rules, self.max_retry_count = tuple(examples), rules, max_retry_count
 
+    def introduction(self, language: Language) -> str:
+        """Its intro; its own one is there in each language."""
+        return words(language).coder_intro if self.intro == ENGLISH.coder_intro else self.intro
+
     def schema(self, turn: Turn) -> JsonObject:
         """The JSON Schema of its answers."""
-        properties: JsonObject = {key: {"type": "string", "description": _DESCRIPTIONS[key]} for key in _FIELDS}
-        properties["reply_type"] = {"type": "string", "enum": [*_KINDS], "description": _DESCRIPTIONS["reply_type"]}
+        described = words(turn.language).coder
+        properties: JsonObject = {key: {"type": "string", "description": described[key]} for key in _FIELDS}
+        properties["reply_type"] = {"type": "string", "enum": [*_KINDS], "description": described["reply_type"]}
         return prompt.response_schema("CodeInterpreter", properties, _FIELDS)
 
     def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: instructions, examples, and the tasks with the code written for them."""
-        rules = "" if self.rules is None else "".join(f"- {line}\n" for line in self.rules.lines())
-        text = prompt.fill(prompt.template("code_interpreter"), **self.common_values(turn, now), rules=rules)
-        told = coding_prompt.conversation(
+        told, language = words(turn.language), turn.language
+        rules = "" if self.rules is None else "".join(f"- {line}\n" for line in self.rules.lines(told.rules))
+        text = prompt.fill(prompt.template("code_interpreter", language), **self.common_values(turn, now), rules=rules)
+        messages = coding_prompt.conversation(
             turn.memory.get_role_rounds(self.name),
             self.name,
             recalled,
-            context=prompt.plans_text(turn.memory),
-            requirements=prompt.template("code_requirements"),
+            told,
+            context=prompt.plans_text(turn.memory, told),
+            requirements=prompt.template("code_requirements", language),
         )
-        return (prompt.system(text, self.name), *coding_prompt.examples(self.examples, self.name), *told)
+        return (prompt.system(text, self.name), *coding_prompt.examples(self.examples, self.name, told), *messages)
 
     async def read(self, draft: Draft, text: AsyncGenerator[str, None]) -> None:
         """Takes the answer's JSON into the draft, and ends the call once there is all that is needed."""
@@ -127,7 +125,8 @@ class CodeInterpreter(ModelRole):
             InvalidResponseError: there is no whole code or text, or ``reply_type`` is unknown.
             KernelError: no kernel could be had; the round can not go on.
         """
-        require(turn.draft, ("reply_type", "reply_content"))
+        told = words(turn.language)
+        require(turn.draft, ("reply_type", "reply_content"), words=told.faults)
         post = turn.draft.post
         post.send_to = turn.requester
         kind, content = _kind(post), _last(post, AttachmentType.reply_content)
@@ -136,7 +135,7 @@ class CodeInterpreter(ModelRole):
             turn.draft.grow_message(content, is_end=True)
             return turn.draft.post
         if kind != "python":
-            raise InvalidResponseError(f"reply_type is {kind[:40]!r}; it must be python or text. {AGAIN}.")
+            raise InvalidResponseError(told.faulty(told.reply_type, given=kind[:40]))
         code = unfenced(content)
         return self._report(turn, code, await self._run(turn, code))
 
@@ -159,24 +158,26 @@ class CodeInterpreter(ModelRole):
             raise KernelUnavailableError(
                 f"Role {self.name} needs a kernel, and this team has none; give it kernels='local'."
             )
+        told = words(turn.language)
         verification: Verification = "NONE"
         if self.rules is not None:
             turn.draft.status("verifying code")
             faults = verify(code, self.rules)
             if faults:
                 listed = joined(map(str, faults))
-                return _Run("INCORRECT", "NONE", listed, problem=_NOT_RUN.format(listed))
+                return _Run("INCORRECT", "NONE", listed, problem=told.rules_broken.format(rules=listed))
             verification = "CORRECT"
         turn.draft.status("executing code")
         try:
             execution = await turn.kernel.execute(code)
         except KernelLostError as error:
-            lost = f"The code was not run. {error}"
-            return _Run(verification, "FAILURE", outcome=Outcome(lost), problem=f"{lost} {_FROM_SCRATCH}")
+            lost = Outcome(f"The code was not run. {error}")
+            problem = told.kernel_lost.format(error=error, from_scratch=told.from_scratch)
+            return _Run(verification, "FAILURE", outcome=lost, problem=problem)
         paths = tuple(artifact.path for artifact in execution.artifacts)
         if execution.is_success:
             return _Run(verification, "SUCCESS", outcome=outcome_of(execution), paths=paths)
-        return _Run(verification, "FAILURE", "", outcome_of(execution), paths, _what_failed(execution))
+        return _Run(verification, "FAILURE", "", outcome_of(execution), paths, _what_failed(execution, told))
 
     def _report(self, turn: Turn, code: str, run: _Run) -> Post:
         outcome, draft = run.outcome, turn.draft
@@ -214,13 +215,11 @@ def _last(post: Post, kind: AttachmentType) -> str:
     return found[-1].content if found else ""
 
 
-def _what_failed(execution: Execution) -> str:
+def _what_failed(execution: Execution, told: RoleWords) -> str:
     match execution.outcome:
         case "lost":
-            return f"The code ended the kernel, and all variables are gone. {_FROM_SCRATCH}"
+            return told.kernel_ended.format(from_scratch=told.from_scratch)
         case "timeout":
-            return "The code took too long and was interrupted. Write it so that it does less at once."
-    error = last_line(execution.error or "") or "it gave no reason"
-    return (
-        f"The code failed: {error[:500]}\nFind out why, and write the whole code again; what ran before is still there."
-    )
+            return told.too_slow
+    error = last_line(execution.error or "") or told.no_reason
+    return told.code_failed.format(error=error[:500])

@@ -13,6 +13,7 @@ from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.posts.translator import PostTranslator
 from roles_runtime.roles import prompt
 from roles_runtime.roles.recalling import NOTHING, Recalled
+from roles_runtime.roles.words import RoleWords
 
 WRITTEN = (AttachmentType.thought, AttachmentType.reply_type, AttachmentType.reply_content)
 """What of a Post its model wrote; the rest is what came of it."""
@@ -22,7 +23,13 @@ SUMMARY = "summary"
 
 
 def conversation(
-    rounds: Sequence[Round], role: RoleName, recalled: Recalled, *, context: str, requirements: str
+    rounds: Sequence[Round],
+    role: RoleName,
+    recalled: Recalled,
+    words: RoleWords,
+    *,
+    context: str,
+    requirements: str,
 ) -> list[Message]:
     """What the role was told, wrote and saw, up to what it is to do now.
 
@@ -30,27 +37,28 @@ def conversation(
         rounds: As memory gives them; the last is the one under way.
         role: Whose view it is.
         recalled: What its turns thought and called, and the pictures.
+        words: Of the team's language.
         context: Stands before the task at hand.
         requirements: Stand after what the model reads last.
     """
-    messages = _told(rounds, role, role, recalled, current=True)
+    messages = _told(rounds, role, role, recalled, words, current=True)
     last = messages[-1] if messages else None
     if not isinstance(last, TextMessage | MultiPartMessage):
         return messages
     before = ""
     if last.creator != role:
         asked = rounds[-1].user_query.strip()
-        before = context + (f"The user's request:\n{asked}\n\n" if asked and last.creator != USER else "")
+        before = context + (f"{words.request}\n{asked}\n\n" if asked and last.creator != USER else "")
     return [*messages[:-1], _around(last, before, requirements)]
 
 
-def examples(documents: Iterable[Conversation], role: RoleName) -> list[Message]:
+def examples(documents: Iterable[Conversation], role: RoleName, words: RoleWords) -> list[Message]:
     """Example conversations, as this role would have had them."""
     messages: list[Message] = []
     for document in documents:
         if document.enabled:
             rounds = [prompt.round_of(each, role) for each in document.rounds]
-            messages.extend(_told(rounds, role, "", NOTHING, current=False))
+            messages.extend(_told(rounds, role, "", NOTHING, words, current=False))
     return messages
 
 
@@ -64,7 +72,7 @@ def _around(message: TextMessage | MultiPartMessage, before: str, after: str) ->
 
 
 def _told(
-    rounds: Sequence[Round], role: RoleName, creator: RoleName, recalled: Recalled, *, current: bool
+    rounds: Sequence[Round], role: RoleName, creator: RoleName, recalled: Recalled, words: RoleWords, *, current: bool
 ) -> list[Message]:
     messages: list[Message] = []
     opening, answered = f"{prompt.CONVERSATION_START}\n", ""
@@ -72,7 +80,7 @@ def _told(
         is_current = current and index == len(rounds) - 1
         for post in each.post_list:
             if post.send_from != role:
-                text = f"{opening}Your task, from {post.send_from}:\n{post.message}\n"
+                text = f"{opening}{words.task.format(name=post.send_from)}\n{post.message}\n"
                 messages.append(prompt.told(text, post, recalled))
                 opening = ""
             elif post.get_attachment(AttachmentType.reply_content):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from roles_runtime.errors import InvalidResponseError
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.post import UNKNOWN, Post, RoleName
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.prompt import recipients
 from roles_runtime.roles.turn import Turn
-
-AGAIN = "Write the whole answer again"
-"""What a model is told to do; with these words every fault ends that is told to it."""
 
 MAX_INVALID_CHARS = 16_000
 """How much of a faulty answer is kept: enough to recognise it, and no flood that a prompt has to carry again."""
@@ -30,7 +28,8 @@ def correction(turn: Turn, raw_text: str, problem: str) -> Post:
     """A self-send that carries the faulty answer and what was wrong with it."""
     invalid = raw_text
     if len(raw_text) > MAX_INVALID_CHARS:
-        invalid = f"{raw_text[:MAX_INVALID_CHARS]}\n[cut off: the answer has {len(raw_text):,} characters]"
+        note = words(turn.language).kept_part.format(length=len(raw_text))
+        invalid = f"{raw_text[:MAX_INVALID_CHARS]}\n{note}"
     post = turn.answer(problem, turn.role)
     post.add_attachment(Attachment.create(AttachmentType.invalid_response, invalid))
     post.add_attachment(Attachment.create(AttachmentType.revise_message, problem))
@@ -41,7 +40,7 @@ def exhausted(turn: Turn, raw_text: str, problem: str) -> InvalidResponseError:
     """What a role raises that may correct itself no more: the runtime ends its round, or tells its requester."""
     count = f" after {turn.corrections} self-corrections" if turn.corrections else ""
     # What the model was told to do next is of no use to a person.
-    fault = problem.partition(AGAIN)[0].strip()
+    fault = problem.partition(words(turn.language).again)[0].strip()
     return InvalidResponseError(f"no usable answer{count}: {fault}", raw_text)
 
 
@@ -58,9 +57,11 @@ def recipient(turn: Turn, send_to: RoleName) -> RoleName:
     alike = [name for name in names if name.casefold() == wanted.casefold()]
     if len(alike) == 1:
         return alike[0]
-    there = f"it must be one of: {', '.join(names)}. {AGAIN}."
+    told = words(turn.language)
     if wanted in ("", UNKNOWN):
-        raise InvalidResponseError(f"send_to is missing; {there}")
-    if wanted.casefold() == turn.role.casefold():
-        raise InvalidResponseError(f"send_to must not be {turn.role} itself; {there}")
-    raise InvalidResponseError(f"send_to is {wanted[:80]!r}, who is not in the team; {there}")
+        problem = told.no_recipient
+    elif wanted.casefold() == turn.role.casefold():
+        problem = told.own_recipient
+    else:
+        problem = told.no_member
+    raise InvalidResponseError(told.faulty(problem, me=turn.role, given=wanted[:80], names=", ".join(names)))

@@ -16,12 +16,15 @@ from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.posts.translator import PostTranslator, require
 from roles_runtime.roles import prompt
-from roles_runtime.roles.correction import AGAIN, recipient
+from roles_runtime.roles.correction import recipient
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.recalling import Recalled
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.thinking import Thought
 from roles_runtime.roles.turn import Middleware, Turn
+from roles_runtime.roles.words_en import ENGLISH
 from roles_runtime.tools.source import Handed
+from roles_runtime.tools.tasks.words import Language
 
 IN_PROCESS = "InProcess"
 STOPS = (IN_PROCESS, "Completed", "Clarification", "AdditionalInformation", "SecurityRisks", "TaskFailure")
@@ -29,15 +32,6 @@ STOPS = (IN_PROCESS, "Completed", "Clarification", "AdditionalInformation", "Sec
 
 _ASKED = ("plan_reasoning", "init_plan", "plan", "current_plan_step", "stop", "send_to", "message")
 _NEEDED = ("send_to", "message", "init_plan", "plan", "current_plan_step")
-_DESCRIPTIONS = {
-    "plan_reasoning": "Why this plan, and what the last result means for it.",
-    "init_plan": "All steps, numbered, with their dependencies.",
-    "plan": "The steps to follow, numbered.",
-    "current_plan_step": "The step that this message carries out.",
-    "stop": "Whether the work is done, and if it is not, why it stops.",
-    "send_to": "Who gets the message.",
-    "message": "What is said to them.",
-}
 
 
 class Planner(ModelRole):
@@ -47,7 +41,7 @@ class Planner(ModelRole):
         self,
         name: RoleName = "Planner",
         *,
-        intro: str = "Plans, and hands out the steps of the plan.",
+        intro: str = ENGLISH.planner_intro,
         instructions: str = "",
         model: Model | str | Sequence[Model | str] | None = None,
         tools: Sequence[Handed] = (),
@@ -58,7 +52,7 @@ class Planner(ModelRole):
 
         Args:
             name: Its address.
-            intro: What the others are told about it.
+            intro: What the others are told about it; its own one is told in the team's language.
             instructions: What its model is told, beside its prompt.
             model: A Model or ``provider:model``, or several: each is asked where those before it can not answer.
             tools: What its model may always call.
@@ -68,20 +62,25 @@ class Planner(ModelRole):
         super().__init__(name, intro=intro, instructions=instructions, model=model, tools=tools, middleware=middleware)
         self.examples = tuple(examples)
 
+    def introduction(self, language: Language) -> str:
+        """Its intro; its own one is there in each language."""
+        return words(language).planner_intro if self.intro == ENGLISH.planner_intro else self.intro
+
     def schema(self, turn: Turn) -> JsonObject:
         """The JSON Schema of its answers; ``send_to`` is one of the team, or User."""
-        properties: JsonObject = {key: {"type": "string", "description": _DESCRIPTIONS[key]} for key in _ASKED}
+        described = words(turn.language).planner
+        properties: JsonObject = {key: {"type": "string", "description": described[key]} for key in _ASKED}
         choices = {"stop": STOPS, "send_to": prompt.recipients(turn.roster, self.name)}
         for key, names in choices.items():
-            properties[key] = {"type": "string", "enum": [*names], "description": _DESCRIPTIONS[key]}
+            properties[key] = {"type": "string", "enum": [*names], "description": described[key]}
         return prompt.response_schema("Planner", properties, _ASKED)
 
     def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: instructions, examples, conversation."""
         text = prompt.fill(
-            prompt.template("planner"),
+            prompt.template("planner", turn.language),
             **self.common_values(turn, now),
-            team=prompt.roster_text(turn.roster, self.name),
+            team=prompt.roster_text(turn.roster, self.name, words(turn.language)),
         )
         return (
             prompt.system(text, self.name),
@@ -100,17 +99,15 @@ class Planner(ModelRole):
             InvalidResponseError: something is missing, the recipient is nobody it can write to, or ``stop`` says that
                 the work goes on while the Post would end it.
         """
-        require(turn.draft, _NEEDED)
+        told = words(turn.language)
+        require(turn.draft, _NEEDED, words=told.faults)
         post = turn.draft.post
         post.send_to = recipient(turn, post.send_to)
         if post.send_to == USER and _stop(post) == IN_PROCESS.casefold():
-            others = ", ".join(prompt.recipients(turn.roster, self.name)[:-1])
-            raise InvalidResponseError(
-                f"stop is {IN_PROCESS}, but the message is for {USER}, which ends the work. "
-                + (f"Send it to the one who acts next ({others}), or say" if others else "Say")
-                + f" with stop why it ends: {', '.join(STOPS[1:])}. {AGAIN}."
-            )
-        share_plan(post)
+            others = prompt.recipients(turn.roster, self.name)[:-1]
+            problem = told.unfinished if others else told.unfinished_alone
+            raise InvalidResponseError(told.faulty(problem, others=", ".join(others), stops=", ".join(STOPS[1:])))
+        share_plan(post, turn.language)
         return post
 
 
@@ -119,11 +116,11 @@ def _stop(post: Post) -> str:
     return text.strip().casefold().replace(" ", "").replace("_", "").replace("-", "")
 
 
-def share_plan(post: Post) -> None:
+def share_plan(post: Post, language: Language) -> None:
     """Shows the plan that a Post carries to the whole team, in place of what the Post showed before."""
     plan = post.get_attachment(AttachmentType.plan)[-1].content.strip()
     step = post.get_attachment(AttachmentType.current_plan_step)[-1].content.strip()
-    text = f"{post.send_from} follows this plan:\nPLAN:\n{plan}\nThe current step is: {step}"
+    text = words(language).plan.format(name=post.send_from, plan=plan, step=step)
     entry = SharedMemoryEntry.create("plan", "round", text)
     post.attachment_list = [each for each in post.attachment_list if not _is_plan(each)]
     post.add_attachment(Attachment.create(AttachmentType.shared_memory_entry, text, extra=entry))

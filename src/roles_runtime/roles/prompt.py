@@ -30,6 +30,8 @@ from roles_runtime.posts.shared import FILE_PROFILE_HEADING
 from roles_runtime.posts.translator import PostTranslator
 from roles_runtime.roles.recalling import NOTHING, Recalled
 from roles_runtime.roles.turn import Member
+from roles_runtime.roles.words import RoleWords
+from roles_runtime.tools.tasks.words import Language
 
 CONVERSATION_START = "Let's start the new conversation!"
 """Stands before the first message of a conversation, so that a model can tell it from the examples before it."""
@@ -41,9 +43,10 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def template(name: str) -> str:
-    """The prompt of a role: the file ``NAME.md`` beside it."""
-    return files("roles_runtime.roles").joinpath(f"{name}.md").read_text(encoding="utf-8")
+def template(name: str, language: Language = "en") -> str:
+    """The prompt of a role: the file ``NAME.md`` beside it, or ``NAME.LANGUAGE.md`` where it is not in English."""
+    file = f"{name}.md" if language == "en" else f"{name}.{language}.md"
+    return files("roles_runtime.roles").joinpath(file).read_text(encoding="utf-8")
 
 
 def fill(text: str, **values: str) -> str:
@@ -72,14 +75,16 @@ def _spaced(schema: bytes) -> str:
     return json.dumps(json.loads(schema), ensure_ascii=False)
 
 
-def roster_text(roster: Iterable[Member], me: RoleName) -> str:
+def roster_text(roster: Iterable[Member], me: RoleName, words: RoleWords) -> str:
     """The others, a line each: ``- NAME: intro``."""
-    return "\n".join(f"- {each.name}: {each.intro}" for each in roster if each.name != me) or "- (nobody else)"
+    others = [words.member.format(name=each.name, intro=each.intro) for each in roster if each.name != me]
+    return "\n".join(others) or words.nobody
 
 
-def time_text(now: datetime) -> str:
+def time_text(now: datetime, words: RoleWords) -> str:
     """The time, to the minute."""
-    return now.strftime("%A, %Y-%m-%d %H:%M %Z")
+    weekday, date, clock = words.weekdays[now.weekday()], now.strftime("%Y-%m-%d"), now.strftime("%H:%M %Z")
+    return words.time.format(weekday=weekday, date=date, clock=clock)
 
 
 def files_text(memory: Memory) -> str:
@@ -90,16 +95,16 @@ def files_text(memory: Memory) -> str:
     return f"\n{FILE_PROFILE_HEADING}\n{entries[-1].content}\n"
 
 
-def summary_text(memory: Memory) -> str:
+def summary_text(memory: Memory, words: RoleWords) -> str:
     """What stands for the rounds that are no longer shown; empty where all are."""
     summary = memory.summary.strip()
-    return f"\nSummary of the earlier conversation, which is no longer shown:\n{summary}\n" if summary else ""
+    return f"\n{words.summary}\n{summary}\n" if summary else ""
 
 
-def plans_text(memory: Memory) -> str:
+def plans_text(memory: Memory, words: RoleWords) -> str:
     """What the others plan in this round; empty if nothing."""
     plans = [entry.content for entry in memory.get_shared_memory_entries("plan")]
-    return "Additional context:\n" + "\n".join(plans) + "\n\n" if plans else ""
+    return "\n".join((words.context, *plans)) + "\n\n" if plans else ""
 
 
 def system(text: str, creator: RoleName) -> SystemMessage:

@@ -16,12 +16,14 @@ from roles_runtime.posts.draft import Draft
 from roles_runtime.posts.post import UNKNOWN, Post, RoleName
 from roles_runtime.posts.translator import require
 from roles_runtime.roles import prompt
-from roles_runtime.roles.correction import AGAIN, correction, exhausted, may_correct, recipient
+from roles_runtime.roles.correction import correction, exhausted, may_correct, recipient
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.reading import read_leniently
 from roles_runtime.roles.recalling import Recalled, recall
 from roles_runtime.roles.thinking import Thought, think
 from roles_runtime.roles.turn import Answer, Middleware, Turn
 from roles_runtime.tools.source import Handed
+from roles_runtime.tools.tasks.words import Language
 
 
 class Role(ABC):
@@ -43,6 +45,10 @@ class Role(ABC):
     tools: Sequence[Handed] = ()
     middleware: Sequence[Middleware] = ()
     needs_kernel: bool = False
+
+    def introduction(self, language: Language) -> str:
+        """What the others are told about it in a team of that language: its intro, unless it has several."""
+        return self.intro
 
     @abstractmethod
     async def reply(self, turn: Turn) -> Answer:
@@ -97,7 +103,8 @@ class ModelRole(Role):
         thought = await think(turn, await self._request(turn), partial(self.read, turn.draft))
         try:
             if thought.cut_off:
-                raise InvalidResponseError(f"the answer was cut off at the model's limit. {AGAIN}, and shorter.")
+                told = words(turn.language)
+                raise InvalidResponseError(told.faulty(told.cut_off))
             return await self.conclude(turn, thought)
         except InvalidResponseError as error:
             turn.draft.withdraw()
@@ -117,22 +124,23 @@ class ModelRole(Role):
     def compose(self, turn: Turn, now: datetime, recalled: Recalled) -> tuple[Message, ...]:
         """The prompt: the instructions, then what the role said and was told, thought and called."""
         text = prompt.fill(
-            prompt.template("model_role"),
+            prompt.template("model_role", turn.language),
             **self.common_values(turn, now),
-            intro=self.intro,
-            team=prompt.roster_text(turn.roster, self.name),
+            intro=self.introduction(turn.language),
+            team=prompt.roster_text(turn.roster, self.name, words(turn.language)),
         )
         rounds = turn.memory.get_role_rounds(self.name)
         return (prompt.system(text, self.name), *prompt.conversation(rounds, self.name, self.name, recalled))
 
     def common_values(self, turn: Turn, now: datetime) -> dict[str, str]:
         """What every role's template has a place for."""
+        told = words(turn.language)
         return {
             "name": self.name,
             "instructions": f"\n{self.instructions.strip()}\n" if self.instructions.strip() else "",
             "schema": prompt.schema_text(self.schema(turn)),
-            "files": prompt.files_text(turn.memory) + prompt.summary_text(turn.memory),
-            "time": prompt.time_text(now),
+            "files": prompt.files_text(turn.memory) + prompt.summary_text(turn.memory, told),
+            "time": prompt.time_text(now, told),
             "conversation_start": prompt.CONVERSATION_START,
         }
 
@@ -147,7 +155,7 @@ class ModelRole(Role):
             InvalidResponseError: what the model wrote can not be acted upon; the text tells it why.
         """
         draft = turn.draft
-        require(draft, ["message"])
+        require(draft, ["message"], words=words(turn.language).faults)
         post = draft.post
         post.send_to = turn.requester if post.send_to.strip() in ("", UNKNOWN) else recipient(turn, post.send_to)
         return post

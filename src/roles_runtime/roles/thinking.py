@@ -15,6 +15,7 @@ from roles_runtime.llm.message import AssistantTextMessage, ToolMessage
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.llm.stream import Reply, asked
 from roles_runtime.posts.event import ModelReplied, ToolReturned
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.turn import Turn
 from roles_runtime.tools.allowance import Allowance
 from roles_runtime.tools.caller import Caller
@@ -22,8 +23,6 @@ from roles_runtime.tools.toolbox import Answered, Toolbox
 
 MAX_TOOL_ROUNDS = 16
 """How many answers in a row may be tool calls; then the model is told to answer, and the next call is its last."""
-
-_ANSWER_NOW = "There were too many tool calls in this turn; answer now with what you have."
 
 Read: TypeAlias = Callable[[AsyncGenerator[str, None]], Awaitable[None]]
 """Takes the growing text of an answer into the draft. It may leave the text before its end."""
@@ -70,7 +69,9 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
         await _record(turn, message, reply)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
-        refusals = [_ANSWER_NOW] * len(calls) if index >= MAX_TOOL_ROUNDS else allowance.refusals(calls)
+        refusals = (
+            [words(turn.language).answer_now] * len(calls) if index >= MAX_TOOL_ROUNDS else allowance.refusals(calls)
+        )
         returns = await toolbox.call_all(calls, partial(_caller, turn), partial(_record_return, turn), refusals)
         request = msgspec.structs.replace(
             request, messages=(*request.messages, message, ToolMessage(tool_reses=returns))

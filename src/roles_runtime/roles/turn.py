@@ -15,6 +15,7 @@ from roles_runtime.posts.draft import Draft, Emit
 from roles_runtime.posts.event import DurableEvent
 from roles_runtime.posts.post import Post, RoleName
 from roles_runtime.tools.tasks.board import TaskBoard
+from roles_runtime.tools.tasks.words import Language
 from roles_runtime.tools.tool import Tool
 
 
@@ -74,6 +75,11 @@ class Scope(Protocol):
     @property
     def leader(self) -> RoleName:
         """Who closes the round."""
+        ...
+
+    @property
+    def language(self) -> Language:
+        """What models are told in."""
         ...
 
     @property
@@ -173,6 +179,11 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     def leader(self) -> RoleName:
         """Whose Post to User closes the round."""
         return self.scope.leader
+
+    @property
+    def language(self) -> Language:
+        """The team's: what models are told in."""
+        return self.scope.language
 
     @property
     def corrections(self) -> int:

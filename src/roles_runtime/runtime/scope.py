@@ -27,6 +27,7 @@ from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.approvals import Pauses
 from roles_runtime.runtime.restore import usage_of
 from roles_runtime.tools.tasks.board import TaskBoard
+from roles_runtime.tools.tasks.words import Language
 
 
 class TurnScope(msgspec.Struct):
@@ -114,6 +115,11 @@ class TurnScope(msgspec.Struct):
     def leader(self) -> RoleName:
         """Who closes the round."""
         return self.active.team.leader.name
+
+    @property
+    def language(self) -> Language:
+        """What models are told in."""
+        return self.active.team.language
 
     @property
     def corrections(self) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 from roles_runtime.errors import TeamError
 from roles_runtime.posts.post import UNKNOWN, USER, RoleName
 from roles_runtime.roles.middleware.plan_tasks import PlanTasks
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Member, Middleware
+from roles_runtime.tools.tasks.languages import LANGUAGES, known
+from roles_runtime.tools.tasks.words import Language
 
 _NAME = re.compile(r"[^\W\d][\w .-]{0,63}")
 
@@ -21,6 +24,7 @@ class Team:
         leader: Whose Post to User closes the round.
         roles: All roles by name, the leader first.
         middleware: Round every turn of every role, the first outermost, as it was given.
+        language: What its models are told in.
         members: The roster: name and intro of each.
         addresses: Every exact name that a Post may be for.
     """
@@ -30,16 +34,19 @@ class Team:
         leader: Role | None = None,
         workers: Sequence[Role] = (),
         middleware: Sequence[Middleware] | None = None,
+        language: Language | None = None,
     ) -> None:
         """Puts a team together.
 
         Args:
             leader: Usually a Planner. May be left out where there is one worker, which then leads itself.
             workers: The others.
-            middleware: Round every turn; where it is left out, `PlanTasks`.
+            middleware: Round every turn; `PlanTasks` where it is left out, nothing where it is empty.
+            language: What its models are told in: ``en`` or ``zh``; where it is left out, what `set_language` said,
+                else English.
 
         Raises:
-            TeamError: nobody leads, two have one name, or a name can not be an address.
+            TeamError: nobody leads, two have one name, a name can not be an address, or there is no such language.
         """
         if leader is None:
             if len(workers) != 1:
@@ -49,13 +56,20 @@ class Team:
             leader, workers = workers[0], ()
         everyone = (leader, *workers)
         _check_roles(everyone)
+        self.language = _language(language)
         self.leader = leader
         self.roles: dict[RoleName, Role] = {role.name: role for role in everyone}
         self.middleware = tuple(middleware or ())
         self._default = (PlanTasks(),) if middleware is None else ()
-        self.members = tuple(Member(role.name, role.intro) for role in everyone)
+        self.members = tuple(Member(role.name, role.introduction(self.language)) for role in everyone)
         self.addresses: dict[str, RoleName] = {name: name for name in (*self.roles, USER)}
         self._folded = _unique_folded(self.addresses)
+
+    def within(self, *outermost: Middleware) -> Team:
+        """This team, with more middleware round all that it has, the first outermost."""
+        wrapped = copy(self)
+        wrapped.middleware = (*outermost, *self.middleware)
+        return wrapped
 
     def address(self, send_to: str) -> RoleName | None:
         """The name that ``send_to`` means: exact, or stripped and the only one that is equal but for case."""
@@ -73,6 +87,13 @@ class Team:
     def recipients(self, sender: RoleName) -> str:
         """Whom a role may write to, for a reader: ``User, CodeInterpreter``."""
         return ", ".join(name for name in (USER, *self.roles) if name != sender)
+
+
+def _language(given: Language | None) -> Language:
+    try:
+        return known(given)
+    except ValueError as error:
+        raise TeamError(f"A team can not speak {given!r}; give it one of {', '.join(LANGUAGES)}.") from error
 
 
 def _check_roles(roles: Iterable[Role]) -> None:

@@ -1,4 +1,4 @@
-"""Each middleware of the house is named in pyproject.toml, and can be made by a team file, which says no options."""
+"""Each middleware of the house is named in pyproject.toml, and can be made by a team file that says no options."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ class Approval:
         """Says which tools are asked for.
 
         Args:
-            tools: Their names; ``*`` stands for anything (``files__*``). Every tool, where none is named.
+            tools: Their names; ``*`` stands for anything (``files__*``). Every tool, where none is named. In a team
+                file they are a list: ``tools = ["files__*"]``.
 
         Raises:
             ConfigError: a name is no text, or empty.

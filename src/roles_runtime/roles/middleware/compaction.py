@@ -20,12 +20,12 @@ from roles_runtime.posts.conversation import Round
 from roles_runtime.posts.event import ModelReplied
 from roles_runtime.posts.post import Post
 from roles_runtime.posts.shared import SharedMemoryEntry
+from roles_runtime.roles.languages import words
 from roles_runtime.roles.turn import Answer, Respond, Turn
+from roles_runtime.tools.tasks.languages import LANGUAGES
 
 NAME = "Compaction"
 """Who asks for a summary, as a script of answers may call it."""
-
-_INSTRUCTIONS = "You keep the minutes of a team's conversation. Answer with the summary alone, as plain text.\n"
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -58,7 +58,10 @@ class Compaction:
         """
         if threshold_tokens < 0:
             raise ConfigError(NAME, "threshold_tokens", f"it is {threshold_tokens} and must be 0 or more.")
-        self._compressor = RoundCompressor(rounds_to_compress, rounds_to_retain)
+        self._compressors = {
+            language: RoundCompressor(rounds_to_compress, rounds_to_retain, words(language).summarise)
+            for language in LANGUAGES
+        }
         self._threshold = threshold_tokens
 
     async def __call__(self, turn: Turn, respond: Respond) -> Answer:
@@ -70,7 +73,8 @@ class Compaction:
         previous = summary = _last_summary(turn, rounds)
         shown = rounds[len(previous.round_ids) :]
         if _tokens(memory, turn, shown) >= self._threshold:
-            compression = await self._compressor.compress(rounds, previous, partial(_summarise, turn, turn.model))
+            compressor = self._compressors[turn.language]
+            compression = await compressor.compress(rounds, previous, partial(_summarise, turn, turn.model))
             summary = compression.summary
             if compression.problem:
                 turn.draft.status(f"could not summarise earlier rounds: {compression.problem}")
@@ -112,7 +116,9 @@ def _tokens(memory: Memory, turn: Turn, rounds: Sequence[Round]) -> int:
 
 async def _summarise(turn: Turn, model: Model, prompt: str) -> str:
     turn.draft.status("summarising earlier rounds")
-    request = LLMRequest((SystemMessage(content=_INSTRUCTIONS, creator=NAME), TextMessage(content=prompt)))
+    request = LLMRequest(
+        (SystemMessage(content=words(turn.language).minutes, creator=NAME), TextMessage(content=prompt))
+    )
     async with asked(model, request) as reply:
         text = "".join([piece async for piece in reply.text()])
     usage = reply.usage

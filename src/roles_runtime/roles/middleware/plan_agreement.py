@@ -27,7 +27,7 @@ def answers_user(turn: Turn, post: Post) -> bool:
     return turn.role == turn.leader and post.send_to == USER
 
 
-def draw_plan(post: Post, listing: Listing) -> None:
+def draw_plan(post: Post, listing: Listing, language: Language) -> None:
     """Draws the plan that a Post carries from the board, and its step from the task in progress.
 
     What stands on the board is the plan; where nothing does, the plan is as the model wrote it. With several tasks in
@@ -41,7 +41,7 @@ def draw_plan(post: Post, listing: Listing) -> None:
     if under_way:
         step = next((task for task in under_way if task.owner == post.send_to), under_way[0])
         post.get_attachment(AttachmentType.current_plan_step)[-1].content = _line(step)
-    share_plan(post)
+    share_plan(post, language)
 
 
 def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> Post | None:

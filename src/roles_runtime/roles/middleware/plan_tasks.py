@@ -48,12 +48,12 @@ class PlanTasks:
             backend: Where the files of the board are. All sessions of the team share that board.
             base_dir: The folder in it; alone, it is one on the disk.
             strict: Whether moves backwards, and completing what is blocked, are refused.
-            language: What the model is told of the tools in: ``en``, ``zh``, or what `set_language` said.
+            language: What the model is told of the tools in: ``en`` or ``zh``; the team's where left out.
 
         Raises:
             ValueError: there is no such language.
         """
-        self._strict, self._language = strict, known(language)
+        self._strict, self._language = strict, None if language is None else known(language)
         if backend is None and base_dir is not None:
             backend = LocalFiles(base_dir)
         self._board = None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
@@ -67,14 +67,15 @@ class PlanTasks:
         if turn.model is None:
             return await respond(turn)
         board = self._board or turn.tasks
-        turn = turn.with_tools(*task_tools(board, turn.leader, self._language, strict=self._strict))
-        text = reminder(await _listed(board), self._language)
+        language = self._language or turn.language
+        turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
+        text = reminder(await _listed(board), language)
         answer = await respond(turn.with_reminder(text) if text else turn)
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
         listing = await _listed(board)
-        draw_plan(answer, listing)
-        return unfinished(turn, answer, listing, self._language) or answer
+        draw_plan(answer, listing, turn.language)
+        return unfinished(turn, answer, listing, language) or answer
 
 
 async def _listed(board: TaskBoard) -> Listing:

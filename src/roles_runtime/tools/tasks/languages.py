@@ -9,6 +9,10 @@ from roles_runtime.tools.tasks.words_en import ENGLISH
 from roles_runtime.tools.tasks.words_zh import CHINESE
 
 _WORDS: dict[Language, Words] = {"en": ENGLISH, "zh": CHINESE}
+
+LANGUAGES = tuple(_WORDS)
+"""All there are."""
+
 _language: ContextVar[Language] = ContextVar("roles_runtime_task_language", default="en")
 
 
@@ -27,8 +31,9 @@ def known(language: str | None = None) -> Language:
     Raises:
         ValueError: there is no such language.
     """
-    for each in _WORDS:
-        if each == (language or _language.get()):
+    wanted = _language.get() if language is None else language
+    for each in LANGUAGES:
+        if each == wanted:
             return each
     raise ValueError(f"invalid language: {language!r}; it is one of {', '.join(_WORDS)}")
 

@@ -16,7 +16,8 @@ from roles_runtime.llm.providers.rules.schema import Schema
 from roles_runtime.llm.providers.rules.situation import Said, Situation, question_in
 from roles_runtime.llm.providers.rules.wording import about_me, refusal, say
 
-_KERNEL_GONE = "every import and every earlier step"
+_KERNEL_GONE = ("every import and every earlier step", "全部导入和先前的全部步骤")
+"""Of what is told after a kernel was lost, by language."""
 
 
 class InterpreterReply(msgspec.Struct, frozen=True):
@@ -72,7 +73,7 @@ def _choose(text: str, situation: Situation) -> Chosen | Unclear:
 
 def _once_more(chosen: Chosen, attempts: int, problem: str) -> InterpreterReply:
     """The same code only for a new kernel; for any other fault the rules know no other."""
-    if attempts == 1 and _KERNEL_GONE in problem:
+    if attempts == 1 and any(words in problem for words in _KERNEL_GONE):
         code = write_code(chosen.query, chosen.schema)
         return InterpreterReply("The kernel is new; the code needs nothing that was there before.", "python", code)
     line = next((line.strip() for line in problem.splitlines() if line.strip()), "it gave no reason")

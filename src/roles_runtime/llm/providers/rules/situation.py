@@ -20,8 +20,9 @@ CONVERSATION_START = "Let's start the new conversation!"
 """The line with which prompts begin the conversation proper; what stands before it are examples."""
 
 _HEAD = re.compile(r"\A\s*From: [^\n]*\nMessage: ?")
-_TASK = re.compile(r"(?:\A|\n)Your task, from [^\n]*:\n")
-_REQUIREMENTS = "\nRequirements:\n"
+# A team speaks English or Chinese; what it says to machines is the same in both.
+_TASK = re.compile(r"(?:\A|\n)(?:Your task, from [^\n]*:|你的任务，来自 [^\n]*：)\n")
+_REQUIREMENTS = re.compile(r"\n(?:Requirements:|要求：)\n")
 _FILES_ADDED = re.compile(r"\Afiles added: ([^\n]*)\.\n")
 _READ_NODES = (
     ast.Expression,
@@ -149,7 +150,9 @@ def _said(message: Message) -> Said:
     task = _TASK.search(text)
     if task:
         text = text[task.end() :]
-        text = text.rpartition(_REQUIREMENTS)[0] or text
+        # The last one is the prompt's own; a task may have requirements too.
+        ends = [found.start() for found in _REQUIREMENTS.finditer(text)]
+        text = text[: ends[-1]] if ends else text
     text = text.removeprefix(f"{CONVERSATION_START}\n")
     text = _HEAD.sub("", text, count=1).removeprefix(f"{CONVERSATION_START}\n")
     return Said(message.creator, text.strip())

@@ -88,6 +88,12 @@ async def test_of_several_tasks_in_progress_the_step_is_that_of_whom_the_post_is
     assert content(ended.post_list[1], AttachmentType.current_plan_step) == ["2. its"]
 
 
+async def test_with_no_task_in_progress_the_step_is_what_comes_next() -> None:
+    made = calls(create("last"), create("first"), update("1", addBlockedBy=["2"]))
+    ended, _ = await round_of([made, planned("Echo"), planned("User")])
+    assert content(ended.post_list[1], AttachmentType.current_plan_step) == ["2. first"]
+
+
 async def test_who_answers_the_user_while_tasks_are_in_progress_is_reminded_once() -> None:
     begun = calls(create("count"), update("1", status="in_progress"))
     ended, asked = await round_of([begun, planned("User", "early"), planned("User", "still")])

@@ -12,6 +12,7 @@ import msgspec
 
 from roles_runtime.errors import DocumentError, ModelError
 from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.message import Message, UserMessage
 from roles_runtime.llm.model import Chunk, Finish, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.options import ProviderOptions, take_none
 from roles_runtime.llm.parts import JsonObject
@@ -42,9 +43,16 @@ def names_of(request: LLMRequest) -> tuple[str, ...]:
 def position_of(request: LLMRequest) -> int:
     """How many answers of the model the request already holds: its assistant messages, examples not counted.
 
-    Examples come before the conversation: their messages are made by nobody of the team and bear no creator.
+    Examples come before the conversation: their messages are made by nobody of the team and bear no creator. What
+    earlier turns called stands in the trace of the message that they answered.
     """
-    return sum(message.role == "assistant" and message.creator != "" for message in request.messages)
+    told = [message for each in request.messages for message in (each, *_traced(each))]
+    return sum(message.role == "assistant" and message.creator != "" for message in told)
+
+
+def _traced(message: Message) -> tuple[Message, ...]:
+    trace = message.intermediate_trace if isinstance(message, UserMessage) else None
+    return () if trace is None else trace.records
 
 
 class ScriptedModel:
@@ -86,7 +94,8 @@ class ScriptedModel:
         """Reads a script: ``scripted:path/to/script.yaml`` (or ``.json``), a list of answers for each role.
 
         An answer is a text; an object with ``response``, which is sent as JSON; one with ``tool_calls``, a list of
-        ``{name, arguments}``; or one with ``error``, a text.
+        ``{name, arguments}``; or one with ``error``, a text. Beside the roles there may be ``delay_s``: how many
+        seconds each answer takes.
 
         Raises:
             ModelError: the file is missing, too large, or no script; it says where.
@@ -100,7 +109,8 @@ class ScriptedModel:
             document: object = msgspec.json.decode(read_text(Path(model))) if is_json else read_yaml(model)
         except (msgspec.DecodeError, DocumentError) as error:
             raise ModelError(name, f"the script can not be used: {error}") from error
-        return cls(_script(name, document), name=name)
+        delay_s = _delay_s(name, document)
+        return cls(_script(name, document), name=name, delay_s=delay_s)
 
     async def stream(self, request: LLMRequest) -> AsyncGenerator[Chunk, None]:
         """The answer whose turn it is.
@@ -140,6 +150,14 @@ def _steps(scripted: Scripted) -> Sequence[Step]:
         return scripted
     pieces = [TextChunk(scripted[start : start + _PIECE]) for start in range(0, len(scripted), _PIECE)]
     return (*pieces, Finish("stop", Usage(calls=1)))
+
+
+def _delay_s(name: str, document: object) -> float:
+    """Takes the delay out of a script, where it has one."""
+    delay_s = document.pop("delay_s", 0.0) if isinstance(document, dict) else 0.0
+    if isinstance(delay_s, bool) or not isinstance(delay_s, int | float) or not 0 <= delay_s <= 60:
+        raise ModelError(name, f"delay_s is a number of seconds, from 0 to 60, not {delay_s!r}.")
+    return float(delay_s)
 
 
 def _script(name: str, document: object) -> Script:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roles_runtime.posts.attachment import AttachmentType
-from roles_runtime.posts.post import USER, Post
+from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.posts.translator import PostTranslator
 from roles_runtime.roles.correction import correction, may_correct
 from roles_runtime.roles.planner import share_plan
@@ -31,17 +31,23 @@ def draw_plan(post: Post, listing: Listing, language: Language) -> None:
     """Draws the plan that a Post carries from the board, and its step from the task in progress.
 
     What stands on the board is the plan; where nothing does, the plan is as the model wrote it. With several tasks in
-    progress the step is that of whom the Post is for, or else the first.
+    progress the step is that of whom the Post is for, or else the first; with none, it is the one that comes next.
     """
     if not listing.tasks or not carries_plan(post):
         return
     plan = post.get_attachment(AttachmentType.plan)[-1]
     plan.content = "\n".join(_line(task) for task in listing.tasks)
-    under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
-    if under_way:
-        step = next((task for task in under_way if task.owner == post.send_to), under_way[0])
+    step = _step(listing, post.send_to)
+    if step is not None:
         post.get_attachment(AttachmentType.current_plan_step)[-1].content = _line(step)
     share_plan(post, language)
+
+
+def _step(listing: Listing, worker: RoleName) -> Task | None:
+    under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
+    if under_way:
+        return next((task for task in under_way if task.owner == worker), under_way[0])
+    return next((task for task in listing.tasks if task.is_open and task.id not in listing.blockers), None)
 
 
 def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> Post | None:

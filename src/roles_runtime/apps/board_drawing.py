@@ -1,0 +1,93 @@
+"""A board drawn by rich: a line a task, which no subject can make longer than the terminal is wide."""
+
+from __future__ import annotations
+
+from unicodedata import category, east_asian_width
+
+from rich.cells import get_character_cell_size
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.spinner import Spinner
+from rich.text import Text
+
+from roles_runtime.apps.board import Glance, Row
+
+_EMOJI_STYLE = "\ufe0f"
+"""Asks for the picture of a character, which may be wider than its letter."""
+
+_MARKS = {"pending": ("☐", "dim"), "in_progress": ("▸", "bold yellow"), "completed": ("✓", "green")}
+_STYLES = {"pending": "", "in_progress": "bold", "completed": "dim"}
+_INDENT = "  "
+
+
+class BoardDrawing:
+    """Draws a board, line by line."""
+
+    def __init__(self, glance: Glance, *, most: int, spinner: Spinner | None = None) -> None:
+        """Takes the board.
+
+        Args:
+            glance: What it looks like.
+            most: How many tasks have room; the others are counted in one more line.
+            spinner: What turns before the tasks that are in progress; without it a mark stands there.
+        """
+        self._rows = glance.first(most)
+        self._more = glance.total - len(self._rows)
+        self._count = f"{glance.done} of {glance.total} completed"
+        self._spinner = spinner
+
+    @property
+    def height(self) -> int:
+        """How many lines it has."""
+        return len(self._rows) + bool(self._more)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        turning = self._spinner and self._spinner.render(console.get_time())
+        for row in self._rows:
+            mark = Text(*_MARKS[row.state])
+            if row.state == "in_progress" and isinstance(turning, Text):
+                mark = turning
+            yield _line(row, mark, options.max_width)
+        if self._more:
+            more = fit(f"{_INDENT}and {self._more} more ({self._count})", options.max_width)
+            yield Text(more, style="dim", no_wrap=True, overflow="crop")
+
+
+def _line(row: Row, mark: Text, width: int) -> Text:
+    """A task in one line. Where it has no room, it is the subject that is cut first."""
+    style = _STYLES[row.state]
+    number = f" #{row.id} "
+    room = width - cells(f"{_INDENT}x{number}")
+    owner = fit(f"  {row.owner}", room // 3) if row.owner else ""
+    blockers = fit(f"  {row.blockers}", room // 2) if row.blockers else ""
+    text = fit(row.text, room - cells(owner) - cells(blockers))
+    parts = (
+        (number, "dim"),
+        (text, style),
+        (owner, "dim" if row.state == "completed" else "cyan"),
+        (blockers, "yellow"),
+    )
+    return Text.assemble(_INDENT, mark, *parts, no_wrap=True, overflow="crop")
+
+
+def fit(text: str, width: int) -> str:
+    """The text, cut where it is wider than that many cells."""
+    if cells(text) <= width:
+        return text
+    left = width - 1
+    for at, char in enumerate(text):
+        left -= _cells(char)
+        if left < 0:
+            return f"{text[:at].rstrip()}…" if width > 0 else ""
+    return text
+
+
+def cells(text: str) -> int:
+    """How many cells a text takes at most. Terminals disagree about what is joined, and about pictures of letters."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(char: str) -> int:
+    if char == _EMOJI_STYLE or (category(char) not in ("Mn", "Me", "Cf")):
+        least = 2 if east_asian_width(char) in ("W", "F") else 1
+        return max(least, get_character_cell_size(char))
+    return get_character_cell_size(char)

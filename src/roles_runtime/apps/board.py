@@ -15,6 +15,9 @@ from roles_runtime.tools.tasks.task import STATES, Status, Task, decode_task, fi
 MAX_ROWS = 12
 """How many tasks are shown at most while they are worked off."""
 
+_LAST_DONE = 2
+"""How many of those that were done last have a row before those that are still to be done."""
+
 MAX_TEXT = 200
 MAX_NAME = 80
 MAX_BLOCKERS = 4
@@ -49,7 +52,7 @@ class Glance(msgspec.Struct, frozen=True):
     """A board at one moment.
 
     Attributes:
-        rows: What matters most first: what is in progress, what is to be done, what was done last.
+        rows: What matters most first: what is in progress, what was just done, what is to be done.
         total: How many tasks there are, those without a row too.
         done: How many of them are completed.
     """
@@ -105,7 +108,9 @@ class Board:
     def glance(self, most: int | None = None) -> Glance:
         """The board as it is now, with at most so many rows."""
         done = self._rows["completed"]
-        order = chain(self._rows["in_progress"].values(), self._rows["pending"].values(), reversed(done.values()))
+        last = list(islice(reversed(done.values()), _LAST_DONE))
+        earlier = islice(reversed(done.values()), _LAST_DONE, None)
+        order = chain(self._rows["in_progress"].values(), last, self._rows["pending"].values(), earlier)
         return Glance(tuple(map(self._seen, islice(order, most))), self.total, len(done))
 
     def _put(self, task: Task) -> None:

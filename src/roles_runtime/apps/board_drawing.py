@@ -14,6 +14,9 @@ from roles_runtime.apps.board import Glance, Row
 _EMOJI_STYLE = "\ufe0f"
 """Asks for the picture of a character, which may be wider than its letter."""
 
+_PICTURES = "\U0001f000"
+"""From here on there are pictures, and halves of flags."""
+
 _MARKS = {"pending": ("☐", "dim"), "in_progress": ("▸", "bold yellow"), "completed": ("✓", "green")}
 _STYLES = {"pending": "", "in_progress": "bold", "completed": "dim"}
 _INDENT = "  "
@@ -42,30 +45,28 @@ class BoardDrawing:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         turning = self._spinner and self._spinner.render(console.get_time())
+        digits = max((len(row.id) for row in self._rows), default=0)
         for row in self._rows:
             mark = Text(*_MARKS[row.state])
             if row.state == "in_progress" and isinstance(turning, Text):
                 mark = turning
-            yield _line(row, mark, options.max_width)
+            yield _line(row, mark, digits, options.max_width)
         if self._more:
             more = fit(f"{_INDENT}and {self._more} more ({self._count})", options.max_width)
             yield Text(more, style="dim", no_wrap=True, overflow="crop")
 
 
-def _line(row: Row, mark: Text, width: int) -> Text:
-    """A task in one line. Where it has no room, it is the subject that is cut first."""
+def _line(row: Row, mark: Text, digits: int, width: int) -> Text:
+    """A task in one line. Where there is no room for all, its text keeps half of it."""
     style = _STYLES[row.state]
-    number = f" #{row.id} "
+    number = f" {'#' + row.id:<{digits + 1}} "
     room = width - cells(f"{_INDENT}x{number}")
-    owner = fit(f"  {row.owner}", room // 3) if row.owner else ""
-    blockers = fit(f"  {row.blockers}", room // 2) if row.blockers else ""
+    beside = max(room // 2, room - cells(row.text))
+    blockers = fit(f"  {row.blockers}", beside) if row.blockers else ""
+    owner = fit(f"  {row.owner}", beside - cells(blockers)) if row.owner else ""
     text = fit(row.text, room - cells(owner) - cells(blockers))
-    parts = (
-        (number, "dim"),
-        (text, style),
-        (owner, "dim" if row.state == "completed" else "cyan"),
-        (blockers, "yellow"),
-    )
+    owner_style = "dim" if row.state == "completed" else "cyan"
+    parts = ((number, "dim"), (text, style), (owner, owner_style), (blockers, "yellow"))
     return Text.assemble(_INDENT, mark, *parts, no_wrap=True, overflow="crop")
 
 
@@ -87,7 +88,7 @@ def cells(text: str) -> int:
 
 
 def _cells(char: str) -> int:
-    if char == _EMOJI_STYLE or (category(char) not in ("Mn", "Me", "Cf")):
-        least = 2 if east_asian_width(char) in ("W", "F") else 1
-        return max(least, get_character_cell_size(char))
-    return get_character_cell_size(char)
+    if east_asian_width(char) in ("W", "F") or char >= _PICTURES:
+        return 2
+    is_joined = category(char) in ("Mn", "Me", "Cf") and char != _EMOJI_STYLE
+    return max(0 if is_joined else 1, get_character_cell_size(char))

@@ -181,7 +181,8 @@ class ScreenView:
         drafts = [Padding(growth.render(), (0, 0, 0, 2)) for growth in self._growing.values()]
         # What is higher than the screen can not be taken back from it, so that all of it has to have room.
         room = self._console.height - 2
-        board = BoardDrawing(self._board, most=max(1, min(MAX_ROWS, room // 2)), spinner=self._working)
+        glance = self._board if room > 1 else Glance()
+        board = BoardDrawing(glance, most=min(MAX_ROWS, room // 2), spinner=self._working)
         return Group(_Tail(Group(*drafts), room - board.height), self._spinner, board)
 
 

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.boards import Story, task
+from roles_runtime.apps.asking import ask_and_show
 from roles_runtime.apps.board import Board, Middle
+from roles_runtime.apps.interrupts import Patience
+from roles_runtime.apps.notices import Notices
 from roles_runtime.apps.plain import PlainView
+from roles_runtime.apps.shown import NoView
 from roles_runtime.apps.text import clean
 from roles_runtime.posts.event import Event, PostSent, RoundOpened, TaskChanged
 from roles_runtime.posts.post import Post
+from roles_runtime.roles.role import Role
+from roles_runtime.roles.turn import Answer, Turn
+from roles_runtime.runtime.runtime import Runtime
+from roles_runtime.runtime.session import Session
+from roles_runtime.runtime.team import Team
+from roles_runtime.stores.sqlite import SqliteStore
 from roles_runtime.tools.tasks.graph import Sketch
+from roles_runtime.tools.tasks.task import Task
 
 
 def told(*events: TaskChanged, before: Board | None = None) -> list[str]:
@@ -185,3 +199,45 @@ class TestTheMiddle:
         for event in (RoundOpened("r", "?"), *Story().put(task(1, status="in_progress")), RoundOpened("s", "?")):
             middle.take(event)
         assert middle.moment is None
+
+
+class Maker(Role):
+    """Makes a task of each question."""
+
+    name = "Maker"
+
+    async def reply(self, turn: Turn) -> Answer:
+        await turn.tasks.create(turn.post.message, "d")
+        return turn.answer("made")
+
+
+class Beginnings(NoView):
+    """Keeps what it was told before each round."""
+
+    def __init__(self) -> None:
+        self.boards: list[list[str]] = []
+
+    def begin(self, tasks: Iterable[Task]) -> None:
+        self.boards.append([each.subject for each in tasks])
+
+
+@pytest.mark.anyio
+async def test_a_round_begins_with_the_board_of_its_session_whoever_changed_it_last(tmp_path: Path) -> None:
+    view = Beginnings()
+
+    async def ask(session: Session, question: str) -> None:
+        await ask_and_show(session, question, [], view, Notices(session), Patience(session), signals=())
+
+    def opened() -> Runtime:
+        store = SqliteStore.from_url(f"sqlite:///{tmp_path}/roles.db")
+        return Runtime(Team(Maker()), store=store, data_dir=tmp_path)
+
+    async with opened() as runtime:
+        session = await runtime.session("s")
+        await ask(session, "one")
+        session.sleep()
+        await session.ground.store.release("s")
+        async with opened() as other:
+            await ask(await other.session("s"), "two")
+        await ask(session, "three")
+    assert view.boards == [[], ["one"], ["one", "two"]]

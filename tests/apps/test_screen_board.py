@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -40,7 +41,7 @@ def drawn(tasks: Iterable[Task], *, width: int = 60, most: int = 12) -> list[str
 
 
 def shown(*events: Event, before: Iterable[Task] = (), height: int = 24, end: bool = True) -> list[str]:
-    """What stands on a terminal after these events, and after the end of the round."""
+    """What stands on a terminal after these events, and after the end of the round; what turns is a star."""
     out = io.StringIO()
     console = Console(file=out, width=60, height=height, force_terminal=True, color_system=None)
     with ScreenView(console) as view:
@@ -49,7 +50,7 @@ def shown(*events: Event, before: Iterable[Task] = (), height: int = 24, end: bo
             view.take(event)
         if end:
             view.end(Round.create("?", state=RoundState.finished))
-        text = out.getvalue()
+        text = re.sub("[\u2800-\u28ff]", "*", out.getvalue())
     return "\n".join(line.rstrip() for line in Glass(text, width=60, height=height).lines).rstrip().split("\n")
 
 
@@ -103,7 +104,7 @@ class TestWhileARoundGoes:
         growing = MessageGrew("r", "Planner", "I am thinking")
         # The one that is completed comes last: a board on which all is completed would be a finished one.
         events = (*Story().put(*reversed(FOUR)), growing, PostSent("r", Post.create("Hello.", "Coder", "Planner")))
-        assert [line.replace("⠋", "*") for line in shown(*events, end=False)][3:] == [
+        assert shown(*events, end=False)[3:] == [
             "  I am thinking",
             "* waiting",
             "  ✓ #1  Load the file  Planner",
@@ -116,7 +117,7 @@ class TestWhileARoundGoes:
     def test_what_is_open_is_shown_from_the_start(self) -> None:
         lines = shown(said("Hello."), before=FOUR, end=False)
         assert "  ✓ #1  Load the file  Planner" in lines
-        assert shown(said("Hello."), before=[task(1, status="completed")], end=False)[3:] == ["⠋ waiting"]
+        assert shown(said("Hello."), before=[task(1, status="completed")], end=False)[3:] == ["* waiting"]
 
     def test_a_finished_board_is_printed_once_and_leaves(self) -> None:
         story = Story()

@@ -94,6 +94,7 @@ class ScreenView:
         self._growing: dict[RoleName, Growth] = {}
         self._busy: dict[RoleName, str] = {}
         self._board = Glance()
+        # This is changed in place: the thread reads what was last seen of it, and never itself.
         self._tasks = Board()
         self._spinner = Spinner("dots", style="cyan")
         self._working = Spinner("dots", style="bold yellow")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,7 +94,14 @@ async def ask_and_show(
                 except OSError as error:
                     lost.append(error)
 
-            record = await patience.ask(partial(session.ask, question, files=files, on_event=take), signals)
+            async def asked() -> Round:
+                if session.dormant:
+                    # Another process may have gone on with it since.
+                    await session.wake()
+                view.begin((await session.tasks.list()).tasks)
+                return await session.ask(question, files=files, on_event=take)
+
+            record = await patience.ask(asked, signals)
         if lost:
             raise lost[0]
         view.end(record)

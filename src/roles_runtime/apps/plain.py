@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from textwrap import indent
 from types import TracebackType
 from typing import Self, TextIO
 
+from roles_runtime.apps.board import Board, Row
 from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, said, sections
 from roles_runtime.apps.text import json_text, shortened
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Round
-from roles_runtime.posts.event import Event, PostSent
+from roles_runtime.posts.event import Event, PostSent, TaskChanged
 from roles_runtime.posts.post import Post
+from roles_runtime.tools.tasks.task import Task
 
 _TITLES = {
     "thought": "thought",
@@ -28,10 +30,11 @@ _TITLES = {
 
 
 class PlainView:
-    """Prints each Post when it was sent."""
+    """Prints each Post when it was sent, and each change of the board."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+        self._board = Board()
 
     def __enter__(self) -> Self:
         return self
@@ -40,10 +43,17 @@ class PlainView:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+    def begin(self, tasks: Iterable[Task]) -> None:
+        """Prints nothing yet: lines tell of changes."""
+        self._board = Board(tasks)
+
     def take(self, event: Event) -> None:
-        """Prints a Post."""
-        if isinstance(event, PostSent):
-            print("\n".join(post_lines(event.post)), file=self._out, flush=True)
+        """Prints a Post, or what changed on the board."""
+        match event:
+            case PostSent(post=post):
+                self._print(post_lines(post))
+            case TaskChanged() as changed:
+                self._print(change_lines(self._board, changed))
 
     def paused(self) -> AbstractContextManager[None]:
         """Lines are in nobody's way."""
@@ -51,8 +61,32 @@ class PlainView:
 
     def end(self, record: Round) -> None:
         """Prints the files, and why the round failed."""
-        for line in end_lines(record):
+        self._print(end_lines(record))
+
+    def _print(self, lines: Iterable[str]) -> None:
+        for line in lines:
             print(line, file=self._out, flush=True)
+
+
+def change_lines(board: Board, event: TaskChanged) -> Iterator[str]:
+    """Folds a change into the board, and tells what of it can be seen."""
+    before = board.row(event.task_id)
+    finished = board.take(event)
+    after = board.row(event.task_id)
+    if after is not None and after != before:
+        yield task_line(after)
+    elif after is None and (event.previous != "completed" or board.is_open):
+        # Where all is completed, and told, the board is only cleared.
+        yield f"[task #{event.task_id} deleted]"
+    if finished:
+        yield f"[all tasks are completed: {board.total}]"
+
+
+def task_line(row: Row) -> str:
+    """``[task #1 in_progress: Counting the rows (Planner)]``."""
+    owner = f" ({row.owner})" if row.owner else ""
+    blockers = f", {row.blockers}" if row.blockers else ""
+    return f"[task #{row.id} {row.state}: {row.text}{owner}{blockers}]"
 
 
 def post_lines(post: Post) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roles_runtime.apps.assemble import make_store
+from roles_runtime.apps.board import MAX_ROWS, Middle, Moment
 from roles_runtime.apps.costs import Costs, cost_document, cost_line
 from roles_runtime.apps.plain import print_json, round_lines
 from roles_runtime.apps.shown import round_document
@@ -16,6 +17,7 @@ from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Conversation
+from roles_runtime.posts.event import Entry
 from roles_runtime.runtime.restore import read_session
 from roles_runtime.stores.store import SessionInfo
 
@@ -63,14 +65,19 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
     Raises:
         SessionNotFoundError: there is no such session.
     """
-    costs = Costs()
+    costs, middle = Costs(), Middle(MAX_ROWS)
+
+    def take(entry: Entry) -> None:
+        costs.take(entry)
+        middle.take(entry.event)
+
     async with make_store(config, read_only=True) as store:
-        restored = await read_session(store, session_id, costs.take)
+        restored = await read_session(store, session_id, take)
     if not restored.seq:
         raise SessionNotFoundError(session_id)
     conversation = restored.conversation
     if svg is not None:
-        _draw(conversation, svg)
+        _draw(conversation, middle.moment, svg)
     elif as_json:
         rounds: list[Json] = [
             {**round_document(each), "usage": cost_document(costs.of_round(each.id))} for each in conversation.rounds
@@ -97,13 +104,13 @@ def conversation_lines(conversation: Conversation, costs: Costs) -> Iterator[str
         yield f"Cost of all rounds: {total}."
 
 
-def _draw(conversation: Conversation, path: Path) -> None:
+def _draw(conversation: Conversation, board: Moment | None, path: Path) -> None:
     from roles_runtime.apps.screen import picture
 
     if not conversation.rounds:
         raise RolesError(f"{path}: the session has no round to draw.")
     try:
-        path.write_text(picture(conversation.rounds[-1]), encoding="utf-8")
+        path.write_text(picture(conversation.rounds[-1], board=board), encoding="utf-8")
     except OSError as error:
         raise RolesError(f"{path}: it can not be written: {error.strerror}.") from error
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from roles_runtime.apps.board import MAX_ROWS, Board, Glance, Moment
+from roles_runtime.apps.board_drawing import BoardDrawing
 from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, sections
 from roles_runtime.apps.text import clean, one_line
 from roles_runtime.posts.attachment import AttachmentType
@@ -29,15 +32,18 @@ from roles_runtime.posts.event import (
     PostSent,
     PostWithdrawn,
     StatusChanged,
+    TaskChanged,
     TurnFinished,
     TurnStarted,
 )
 from roles_runtime.posts.post import USER, Post, RoleName
+from roles_runtime.tools.tasks.task import Task
 
 T = TypeVar("T")
 
 _TAIL_CHARS = 2000
 _TAIL_LINES = 10
+_MAX_FINISHED = 100
 _STYLES = {"thought": "dim italic", "fault": "yellow", "result": "", "failure": "red", "correction": "yellow"}
 _TITLES = {"fault": "not run", "result": "result", "failure": "failure", "correction": "corrects itself"}
 
@@ -66,6 +72,19 @@ class Growth:
         return Text(text, style="dim", overflow="fold")
 
 
+class _Tail:
+    """The last lines of something, as many as have room."""
+
+    def __init__(self, drawn: RenderableType, height: int) -> None:
+        self._drawn, self._height = drawn, height
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self._drawn, options, pad=False)
+        for line in lines[max(0, len(lines) - self._height) :]:
+            yield from line
+            yield Segment.line()
+
+
 class ScreenView:
     """Shows a round by rich. All text is shown as it is: no markup, no control characters."""
 
@@ -74,7 +93,11 @@ class ScreenView:
         # Drawn by a thread of rich: what it reads is replaced, and never changed in place.
         self._growing: dict[RoleName, Growth] = {}
         self._busy: dict[RoleName, str] = {}
+        self._board = Glance()
+        # This is changed in place: the thread reads what was last seen of it, and never itself.
+        self._tasks = Board()
         self._spinner = Spinner("dots", style="cyan")
+        self._working = Spinner("dots", style="bold yellow")
         self._live = Live(
             console=console,
             get_renderable=self._render,
@@ -92,14 +115,22 @@ class ScreenView:
     ) -> None:
         self._live.stop()
 
+    def begin(self, tasks: Iterable[Task]) -> None:
+        """Shows what is open from the start."""
+        self._tasks = Board(tasks)
+        self._look()
+
     def take(self, event: Event) -> None:
         """Shows an event."""
         match event:
             case PostSent(post=post):
                 self._growing = _without(self._growing, post.send_from)
-                # Printing draws again what was drawn last, so that it must be up to date by then.
-                self._live.refresh()
-                self._console.print(render_post(post))
+                self._print(render_post(post))
+            case TaskChanged() as changed:
+                finished = self._tasks.take(changed)
+                self._look()
+                if finished:
+                    self._print(finished_board(self._tasks))
             case TurnStarted(role=role):
                 self._busy = {**self._busy, role: "thinking"}
             case StatusChanged(role=role, status=status):
@@ -130,6 +161,14 @@ class ScreenView:
             # Never broken into lines, so that a copy takes the whole path.
             self._console.print(line, soft_wrap=True)
 
+    def _look(self) -> None:
+        self._board = self._tasks.glance(MAX_ROWS) if self._tasks.is_open else Glance()
+
+    def _print(self, drawn: RenderableType) -> None:
+        # Printing draws again what was drawn last, so that it must be up to date by then.
+        self._live.refresh()
+        self._console.print(drawn)
+
     def _grow(self, role: RoleName, kind: str, text: str) -> None:
         growth = self._growing.get(role)
         if growth is None or growth.kind != kind:
@@ -141,7 +180,11 @@ class ScreenView:
         busy = [f"{one_line(role, 80)}: {status}" for role, status in self._busy.items()]
         self._spinner.update(text=Text("; ".join(busy) or "waiting", no_wrap=True, overflow="ellipsis"))
         drafts = [Padding(growth.render(), (0, 0, 0, 2)) for growth in self._growing.values()]
-        return Group(*drafts, self._spinner)
+        # What is higher than the screen can not be taken back from it, so that all of it has to have room.
+        room = self._console.height - 2
+        glance = self._board if room > 1 else Glance()
+        board = BoardDrawing(glance, most=min(MAX_ROWS, room // 2), spinner=self._working)
+        return Group(_Tail(Group(*drafts), room - board.height), self._spinner, board)
 
 
 def _without(values: dict[RoleName, T], role: RoleName) -> dict[RoleName, T]:
@@ -166,11 +209,25 @@ def render_end(record: Round) -> Iterator[RenderableType]:
         yield Text(failed, style="bold red")
 
 
-def picture(record: Round, *, title: str = "roles_runtime", width: int = 100) -> str:
-    """A round as an SVG document: what its screen looked like in the end."""
+def finished_board(tasks: Board) -> RenderableType:
+    """A board on which all is completed."""
+    return Group(BoardDrawing(tasks.glance(_MAX_FINISHED), most=_MAX_FINISHED), Text())
+
+
+def picture(record: Round, *, title: str = "roles_runtime", width: int = 100, board: Moment | None = None) -> str:
+    """A round as an SVG document: what its screen looked like in the end.
+
+    Args:
+        record: The round.
+        title: Of the window.
+        width: In cells.
+        board: A moment at which the board was looked at; it is drawn after the Posts that were sent by then.
+    """
     console = Console(record=True, file=io.StringIO(), width=width, force_terminal=True, color_system="truecolor")
-    for post in record.post_list:
+    for number, post in enumerate(record.post_list, 1):
         console.print(render_post(post))
+        if board is not None and board.posts == number:
+            console.print(BoardDrawing(board.board, most=MAX_ROWS), Text())
     for line in render_end(record):
         console.print(line)
     return console.export_svg(title=one_line(title, 100))
@@ -209,6 +266,11 @@ def _code(text: str) -> RenderableType:
 def terminal() -> Console:
     """The terminal on stdout, without anything that would make more of a text than it says."""
     return Console(markup=False, emoji=False, highlight=False)
+
+
+def print_board(glance: Glance) -> None:
+    """Prints all rows of a board."""
+    terminal().print(BoardDrawing(glance, most=glance.total))
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import PurePath
 from types import TracebackType
@@ -16,6 +17,7 @@ from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.delimiters import remove_all_delimiters
 from roles_runtime.posts.event import Event
 from roles_runtime.posts.post import Post
+from roles_runtime.tools.tasks.task import Task
 
 Kind = Literal["thought", "plan", "code", "fault", "result", "failure", "correction", "message"]
 
@@ -43,6 +45,10 @@ class View(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+    def begin(self, tasks: Iterable[Task]) -> None:
+        """Takes the board as it is before the round."""
+        ...
+
     def take(self, event: Event) -> None:
         """Shows an event as it comes."""
         ...
@@ -65,6 +71,9 @@ class NoView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+    def begin(self, tasks: Iterable[Task]) -> None:
+        """Does nothing."""
 
     def take(self, event: Event) -> None:
         """Does nothing."""

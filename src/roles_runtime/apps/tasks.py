@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from roles_runtime.apps.assemble import make_store
+from roles_runtime.apps.board import Board
 from roles_runtime.apps.plain import print_json
 from roles_runtime.apps.text import one_line
 from roles_runtime.errors import SessionNotFoundError
@@ -44,6 +46,10 @@ async def show_tasks(config: Config, session_id: str, *, as_json: bool, as_graph
         print_json({"session_id": session_id, "tasks": task_documents(tasks.values())})
     elif as_graph:
         print("\n".join(graph_lines(tasks)))
+    elif tasks and sys.stdout.isatty():
+        from roles_runtime.apps.screen import print_board
+
+        print_board(Board(tasks.values()).glance())
     else:
         print("\n".join(board_lines(tasks)))
     return 0

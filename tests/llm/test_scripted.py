@@ -8,7 +8,14 @@ import pytest
 
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.calls import ToolCall
-from roles_runtime.llm.message import AssistantTextMessage, Message, SystemMessage, TextMessage
+from roles_runtime.llm.message import (
+    AssistantTextMessage,
+    IntermediateTrace,
+    Message,
+    SystemMessage,
+    TextMessage,
+    ToolMessage,
+)
 from roles_runtime.llm.model import Finish, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.scripted import ScriptedModel
@@ -51,6 +58,30 @@ async def test_answers_of_an_example_are_not_counted() -> None:
     example = (TextMessage(content="e"), AssistantTextMessage(content="E"))
     grown = LLMRequest((request.messages[0], *example, *request.messages[1:]), response_schema=request.response_schema)
     assert await text_of(ScriptedModel(["one", "two"]), grown) == "one"
+
+
+async def test_what_earlier_turns_called_is_counted() -> None:
+    call = AssistantTextMessage(tool_calls=(ToolCall(call_id="c", name="look", arguments="{}"),), creator="Planner")
+    trace = IntermediateTrace(records=(call, ToolMessage(creator="Planner")))
+    system, *_ = asked().messages
+    question = TextMessage(content="?", creator="User", intermediate_trace=trace)
+    said = AssistantTextMessage(content="two", creator="Planner")
+    model = ScriptedModel({"Planner": ["one", "two", "three"]})
+    assert await text_of(model, LLMRequest((system, question))) == "two"
+    assert (
+        await text_of(model, LLMRequest((system, question, said, TextMessage(content="?", creator="User")))) == "three"
+    )
+
+
+@pytest.mark.parametrize(("delay_s", "is_known"), [("0.01", True), ("-1", False), ("61", False), ("soon", False)])
+async def test_a_script_may_say_how_long_an_answer_takes(tmp_path: Path, delay_s: str, is_known: bool) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(f"delay_s: {delay_s}\nPlanner: [one]\n", encoding="utf-8")
+    if is_known:
+        assert await text_of(ScriptedModel.from_name(str(script)), asked()) == "one"
+    else:
+        with pytest.raises(ModelError, match="delay_s"):
+            ScriptedModel.from_name(str(script))
 
 
 async def test_each_role_has_answers_of_its_own_known_by_the_schema_or_by_the_system_message() -> None:

@@ -8,7 +8,7 @@ from roles_runtime.errors import TaskError
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks import replies
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NOTHING, Glance, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
@@ -63,25 +63,23 @@ class PlanTasks:
             return await respond(turn)
         board = self._board or turn.tasks
         turn = turn.with_tools(*task_tools(board, turn.leader, self._language, strict=self._strict))
-        reminder = await self._reminder(board)
-        return await respond(turn.with_reminder(reminder) if reminder else turn)
+        glance = await self._glance(board)
+        return await respond(turn.with_reminder(reminder(glance, self._language)) if glance.tasks else turn)
 
-    async def _reminder(self, board: TaskBoard) -> str:
+    async def _glance(self, board: TaskBoard) -> Glance:
         try:
-            listing = await board.list()
+            return await board.glance(MAX_REMINDED)
         except TaskError:
-            # The model is told of it when it calls a tool, and can do its work without one.
-            return ""
-        return reminder(listing, self._language)
+            # The model is told of it when it calls a tool, and can do its work without a reminder.
+            return NOTHING
 
 
-def reminder(listing: Listing, language: Language) -> str:
+def reminder(glance: Glance, language: Language) -> str:
     """The open tasks, in a few lines; empty where there are none."""
-    left = [task for task in listing.tasks if task.is_open]
-    if not left:
+    if not glance.tasks:
         return ""
     told = words(language)
-    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in left[:MAX_REMINDED]]
-    if len(left) > MAX_REMINDED:
-        lines.append(told.more.format(count=len(left) - MAX_REMINDED))
+    lines = [replies.line(task, glance.blockers.get(task.id, ())) for task in glance.tasks]
+    if glance.more:
+        lines.append(told.more.format(count=glance.more))
     return "\n".join((told.reminder, *lines))

@@ -117,8 +117,8 @@ def decode_task(name: str, text: str) -> Task:
     task_id = found.get("id")
     if not isinstance(task_id, str) or file_of(task_id) != name or task_id != str(int(task_id)):
         raise TaskError(f"it says to be task {json.dumps(task_id)[:80]}")
-    metadata = found.get("metadata") or {}
-    if not isinstance(metadata, dict):
+    metadata = found.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
         raise TaskError("its metadata is no object")
     return Task(
         id=task_id,
@@ -129,7 +129,7 @@ def decode_task(name: str, text: str) -> Task:
         blocked_by=_ids(found, "blockedBy"),
         active_form=_text(found, "activeForm"),
         owner=_text(found, "owner"),
-        metadata=metadata,
+        metadata=metadata or {},
         unknown={key: value for key, value in found.items() if key not in _KEYS},
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import re
 import stat
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -29,6 +30,7 @@ MAX_FILE_BYTES = 16 << 20
 
 _POLL_S = 0.01
 _OPEN_AT_ONCE = 64
+_ASIDE = re.compile(r"\.[0-9a-f]{16}\.tmp")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -87,6 +89,13 @@ class LocalFiles(Backend):
         except Exception:
             await self.try_undo(folder)
             raise
+
+    async def undo(self, folder: str) -> None:
+        """Undoes a change that was cut in the middle, and sweeps out what it had put aside."""
+        self._check_folder(folder)
+        if self._held is not None:
+            await off_loop(self._sweep)
+        await super().undo(folder)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
@@ -158,6 +167,10 @@ class LocalFiles(Backend):
         if self._held is not None:
             os.pwrite(self._held.lock, str(_changes(self._held.lock) + 1).encode(), 0)
 
+    def _sweep(self) -> None:
+        with self._folder() as folder:
+            _remove(folder, *filter(_ASIDE.fullmatch, os.listdir(folder)))
+
     def _list(self) -> list[FileInfo]:
         found = []
         with suppress(FileNotFoundError), self._folder() as folder:
@@ -187,25 +200,31 @@ class LocalFiles(Backend):
             make_private(Path(self.base_dir))
         with self._folder() as folder:
             self._count()
+            noted = {INTENT: _intent(folder, files)}
             aside = {f".{token_hex(8)}.tmp": name for name, data in files.items() if data is not None}
             made = {here: files[name] or b"" for here, name in aside.items()}
-            if len(files) > 1:
-                made[INTENT] = intent_of({name: _found(folder, name) for name in files}).encode()
             try:
-                _make(folder, made)
+                _make(folder, made if len(files) == 1 else {**noted, **made})
                 if len(files) > 1:
                     # What stood there is on the disk before anything else stands there.
                     os.fsync(folder)
-                for here, name in aside.items():
-                    os.replace(here, name, src_dir_fd=folder, dst_dir_fd=folder)
+                self._place(folder, files, aside)
             except BaseException:
-                _remove(folder, *aside)
+                # What is told to have failed is not to be found later: if it can not be undone now, then at a load.
+                with suppress(OSError):
+                    _make(folder, noted)
+                with suppress(OSError):
+                    _remove(folder, *aside)
                 raise
-            _remove(folder, *(name for name, data in files.items() if data is None))
+
+    def _place(self, folder: int, files: Mapping[str, bytes | None], aside: Mapping[str, str]) -> None:
+        for here, name in aside.items():
+            os.replace(here, name, src_dir_fd=folder, dst_dir_fd=folder)
+        _remove(folder, *(name for name, data in files.items() if data is None))
+        os.fsync(folder)
+        if len(files) > 1:
+            _remove(folder, INTENT)
             os.fsync(folder)
-            if len(files) > 1:
-                _remove(folder, INTENT)
-                os.fsync(folder)
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -249,6 +268,16 @@ def _read(folder: int, name: str) -> str:
     finally:
         os.close(opened)
     return b"".join(parts).decode()
+
+
+def _intent(folder: int, names: Collection[str]) -> bytes:
+    try:
+        return intent_of({name: _found(folder, name) for name in names}).encode()
+    except (OSError, ValueError):
+        if len(names) > 1:
+            raise
+        # What no one can read may be replaced; nothing can put it back.
+        return b""
 
 
 def _found(folder: int, name: str) -> str | None:

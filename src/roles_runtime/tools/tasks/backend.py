@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TypeAlias
 
@@ -90,6 +90,10 @@ class Backend(ABC):
     async def state(self) -> str:
         """Changes whenever a file does, whoever changes it; empty where nobody can tell, so that all is read again."""
         return ""
+
+    async def names(self, folder: str) -> Collection[str]:
+        """The names of the files in a folder: of what is listed, the last part alone."""
+        return {info.path.rpartition("/")[2] for info in await self.ls_info(folder) if not info.is_dir}
 
     async def read_all(self, paths: Sequence[str]) -> Mapping[str, str | Exception]:
         """The text of each file, or why it can not be read. By default they are read one after the other."""

@@ -245,8 +245,7 @@ class TaskBoard:
         await self._backend.undo(self._folder)
         tasks: list[Task] = []
         skipped: dict[int, str] = {}
-        listed = await self._backend.ls_info(self._folder)
-        names = {info.path.rpartition("/")[2] for info in listed if not info.is_dir}
+        names = await self._backend.names(self._folder)
         numbers = {name: number for name in names if (number := number_of(name)) is not None}
         wanted = [*numbers, MARK] if MARK in names else numbers
         texts = await self._backend.read_all([self._path(name) for name in wanted])

@@ -75,6 +75,11 @@ class LocalFiles(Backend):
         with suppress(FileNotFoundError):
             await off_loop(lambda: self._change({name: None}))
 
+    async def names(self, folder: str) -> Collection[str]:
+        """The names of what stands in the folder, without a look at each."""
+        self._check_folder(folder)
+        return await off_loop(self._names)
+
     async def read_all(self, paths: Sequence[str]) -> Mapping[str, str | Exception]:
         """The text of each file, or why it can not be read: all in one go."""
         names = {path: self._name(path) for path in paths}
@@ -170,6 +175,11 @@ class LocalFiles(Backend):
     def _sweep(self) -> None:
         with self._folder() as folder:
             _remove(folder, *filter(_ASIDE.fullmatch, os.listdir(folder)))
+
+    def _names(self) -> set[str]:
+        with suppress(FileNotFoundError), self._folder() as folder, os.scandir(folder) as entries:
+            return {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
+        return set()
 
     def _list(self) -> list[FileInfo]:
         found = []

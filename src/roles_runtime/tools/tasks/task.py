@@ -140,12 +140,12 @@ def _text(found: JsonObject, key: str) -> str:
         return ""
     if not isinstance(value, str):
         raise TaskError(f"its {key} is no text")
-    return mend_surrogates(value)
+    return value if value.isascii() else mend_surrogates(value)
 
 
 def _ids(found: JsonObject, key: str) -> tuple[str, ...]:
     value = found.get(key)
-    if value is None:
+    if value is None or value == []:
         return ()
     ids = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
     if not isinstance(value, list) or len(ids) < len(value):

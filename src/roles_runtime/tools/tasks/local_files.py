@@ -304,12 +304,14 @@ def _make(folder: int, files: Mapping[str, bytes]) -> None:
         with ExitStack() as stack:
             made = []
             for name in some:
-                file = stack.enter_context(open(os.open(name, _MAKE, 0o600, dir_fd=folder), "wb"))
-                file.write(files[name])
-                file.flush()
+                file = os.open(name, _MAKE, 0o600, dir_fd=folder)
+                stack.callback(os.close, file)
+                left = memoryview(files[name])
+                while left:
+                    left = left[os.write(file, left) :]
                 made.append(file)
             for file in made:
-                os.fsync(file.fileno())
+                os.fsync(file)
 
 
 def _remove(folder: int, *names: str) -> None:

@@ -88,6 +88,7 @@ async def test_the_names_of_files_are_those_that_are_listed(made: tuple[Backend,
 async def test_many_are_read_at_once_and_each_fault_is_its_own(made: tuple[Backend, str]) -> None:
     backend, folder = made
     paths = [f"{folder}/{number}.json" for number in (1, 2, 3)]
+    assert all(isinstance(each, FileNotFoundError) for each in (await backend.read_all(paths)).values())
     await backend.write(paths[0], "first")
     await backend.write(paths[2], "third")
     found = await backend.read_all(paths)

@@ -193,12 +193,15 @@ class LocalFiles(Backend):
 
     def _read_all(self, names: Mapping[str, str]) -> dict[str, str | Exception]:
         found: dict[str, str | Exception] = {}
-        with self._folder() as folder:
-            for path, name in names.items():
-                try:
-                    found[path] = _read(folder, name)
-                except (OSError, ValueError) as error:
-                    found[path] = error
+        try:
+            with self._folder() as folder:
+                for path, name in names.items():
+                    try:
+                        found[path] = _read(folder, name)
+                    except (OSError, ValueError) as error:
+                        found[path] = error
+        except FileNotFoundError as error:  # the folder itself
+            return dict.fromkeys(names, error)
         return found
 
     def _read(self, name: str) -> str:

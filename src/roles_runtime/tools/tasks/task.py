@@ -22,7 +22,7 @@ DELETED = "deleted"
 """What an update says to have a task deleted; no task is ever in this state."""
 
 _ID = re.compile(r"[0-9]{1,200}")
-_KEYS = ("id", "subject", "description", "status", "blocks", "blockedBy", "activeForm", "owner", "metadata")
+_KEYS = frozenset(("id", "subject", "description", "status", "blocks", "blockedBy", "activeForm", "owner", "metadata"))
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +130,7 @@ def decode_task(name: str, text: str) -> Task:
         active_form=_text(found, "activeForm"),
         owner=_text(found, "owner"),
         metadata=metadata or {},
-        unknown={key: value for key, value in found.items() if key not in _KEYS},
+        unknown={} if found.keys() <= _KEYS else {key: found[key] for key in found if key not in _KEYS},
     )
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 
-from roles_runtime.tools.tasks.backend import Backend, FileInfo
+from roles_runtime.tools.tasks.backend import INTENT, Backend, FileInfo, intent_of
 from roles_runtime.tools.tasks.board import TaskBoard
 from roles_runtime.tools.tasks.change import Change
 from roles_runtime.tools.tasks.local_files import LocalFiles
@@ -77,6 +77,26 @@ async def test_what_is_not_there_can_not_be_read(made: tuple[Backend, str]) -> N
         await backend.read(f"{folder}/1.json")
 
 
+async def test_the_names_of_files_are_those_that_are_listed(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    assert set(await backend.names(folder)) - {".lock"} == set()
+    for name in ("1.json", "22.json", ".highwatermark"):
+        await backend.write(f"{folder}/{name}", "x")
+    assert set(await backend.names(folder)) - {".lock"} == await names(backend, folder)
+
+
+async def test_many_are_read_at_once_and_each_fault_is_its_own(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    paths = [f"{folder}/{number}.json" for number in (1, 2, 3)]
+    assert all(isinstance(each, FileNotFoundError) for each in (await backend.read_all(paths)).values())
+    await backend.write(paths[0], "first")
+    await backend.write(paths[2], "third")
+    found = await backend.read_all(paths)
+    assert [found[paths[0]], found[paths[2]]] == ["first", "third"]
+    assert isinstance(found[paths[1]], FileNotFoundError)
+    assert await backend.read_all([]) == {}
+
+
 async def test_a_file_is_deleted_once_and_again(made: tuple[Backend, str]) -> None:
     backend, folder = made
     await backend.write(f"{folder}/1.json", "x")
@@ -104,6 +124,30 @@ async def test_several_files_change_together(made: tuple[Backend, str]) -> None:
         await backend.change(folder, {f"{folder}/1.json": None, f"{folder}/2.json": "new"})
         await backend.undo(folder)
     assert await names(backend, folder) == {"2.json"}
+
+
+async def test_what_is_noted_before_a_change_is_put_back(made: tuple[Backend, str]) -> None:
+    backend, folder = made
+    async with backend.held():
+        await backend.write(f"{folder}/1.json", "changed")
+        await backend.write(f"{folder}/2.json", "made")
+        note = intent_of({f"{folder}/1.json": "old", "../../elsewhere/2.json": None, f"{folder}/3.json": "gone"})
+        await backend.write(f"{folder}/{INTENT}", note)
+        await backend.undo(folder)
+        await backend.undo(folder)
+    assert await names(backend, folder) == {"1.json", "3.json"}
+    assert await backend.read(f"{folder}/1.json") == "old"
+
+
+@pytest.mark.parametrize("note", ["", "{", '{"1.json":"ol', "\0\0"])
+async def test_a_note_that_was_cut_itself_undoes_nothing(made: tuple[Backend, str], note: str) -> None:
+    backend, folder = made
+    await backend.write(f"{folder}/1.json", "as it is")
+    await backend.write(f"{folder}/{INTENT}", note)
+    async with backend.held():
+        await backend.undo(folder)
+    assert await names(backend, folder) == {"1.json"}
+    assert await backend.read(f"{folder}/1.json") == "as it is"
 
 
 async def test_a_board_is_found_again_by_another(made: tuple[Backend, str]) -> None:

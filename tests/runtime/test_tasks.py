@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from roles_runtime import ModelRole, PlanTasks, ScriptedModel, Session, Team, ToolCallChunk
-from roles_runtime.errors import TaskError, ToolDefinitionError
+from roles_runtime.errors import StoreError, TaskError, ToolDefinitionError
 from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.model import Chunk, Finish
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
+from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
+from roles_runtime.tools.tasks.backend import FileInfo
 from roles_runtime.tools.tasks.memory import MemoryFiles
 from roles_runtime.tools.tasks.tools import NAMES
 from roles_runtime.tools.tool import tool
-from runtime.casting import events_of, folded, running
+from runtime.casting import FailingStore, events_of, folded, running
 
 pytestmark = pytest.mark.anyio
 
@@ -153,6 +157,63 @@ async def test_a_folder_alone_is_one_on_the_disk(tmp_path: Path) -> None:
         await (await runtime.session("s")).ask("go")
         assert not [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
     assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
+
+
+async def test_each_turn_is_given_the_same_specs_and_nothing_else_while_nothing_is_open() -> None:
+    seen: list[Turn] = []
+    given: list[Turn] = []
+
+    async def before(turn: Turn, respond: Respond) -> Answer:
+        given.append(turn)
+        return await respond(turn)
+
+    async def after(turn: Turn, respond: Respond) -> Answer:
+        seen.append(turn)
+        return await respond(turn)
+
+    role, _ = worker("one", "two")
+    async with running(role, middleware=[before, PlanTasks(), after]) as runtime:
+        session, other = await runtime.session("s"), await runtime.session("other")
+        await session.ask("go")
+        await other.ask("go")
+    first, second = ([tool.spec for tool in turn.tools] for turn in seen)
+    assert all(one is two for one, two in zip(first, second, strict=True))
+    for was, became in zip(given, seen, strict=True):
+        assert became.replace(tools=was.tools) == was
+
+
+async def test_a_turn_of_an_empty_board_reads_no_file() -> None:
+    class Counting(MemoryFiles):
+        reads = 0
+
+        async def ls_info(self, path: str) -> Sequence[FileInfo]:
+            self.reads += 1
+            return await super().ls_info(path)
+
+    files = Counting()
+    role, _ = worker("one", "two", "three")
+    async with running(role, middleware=[PlanTasks(files)]) as runtime:
+        session = await runtime.session("s")
+        for _ in range(3):
+            await session.ask("go")
+    assert files.reads == 1
+
+
+@pytest.mark.parametrize("fault", range(1, 8))
+async def test_a_journal_that_could_not_be_written_leaves_the_board_as_it_is_read_again(fault: int) -> None:
+    store = FailingStore(fault)
+    role, _ = worker(calls(create("first"), create("second"), update("1", addBlocks=["2"])), *["ok"] * 5)
+    async with running(role, store=store, middleware=[PlanTasks()], interrupted=True) as runtime:
+        with suppress(StoreError):
+            await (await runtime.session("s")).ask("go")
+        session = await runtime.session("s")
+        with suppress(StoreError):
+            await session.ask("again")
+        known = await session.tasks.list()
+        kept = (await folded(runtime, "s")).tasks
+        assert {task.id: task.encode() for task in known.tasks} == (kept.files if kept else {})
+        forward = {(task.id, each) for task in known.tasks for each in task.blocks}
+        assert forward == {(each, task.id) for task in known.tasks for each in task.blocked_by}
 
 
 async def test_a_broken_backend_ends_no_turn() -> None:

@@ -219,11 +219,13 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         Raises:
             ToolDefinitionError: a tool of that name is there already.
         """
-        names = {tool.name for tool in self.tools}
-        for tool in tools:
-            tool.check_new(names)
-            names.add(tool.name)
-        return self.replace(tools=self.tools + tools)
+        whole = self.tools + tools
+        if len({tool.spec.name for tool in whole}) < len(whole):
+            names = {tool.name for tool in self.tools}
+            for tool in tools:
+                tool.check_new(names)
+                names.add(tool.name)
+        return self.replace(tools=whole)
 
     def with_model(self, model: Model) -> Turn:
         """This turn, with another model."""

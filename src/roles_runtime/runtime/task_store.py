@@ -44,6 +44,10 @@ class KeptTasks(msgspec.Struct):
             self.done[event.task_id] = text
 
 
+class _State(msgspec.Struct):
+    status: str
+
+
 class JournalTasks(Backend):
     """Keeps the files of a board in a session's journal. Only while a round runs can they be changed."""
 
@@ -112,7 +116,8 @@ class JournalTasks(Backend):
             raise TaskError(f"{name} is no task's file")
         task_id = name.removesuffix(".json")
         before = self._kept.files.get(task_id, "")
-        previous = decode_task(name, before).status if before else ""
+        # It was checked when it came in.
+        previous = msgspec.json.decode(before, type=_State).status if before else ""
         if content is None:
             return TaskChanged(round_id, task_id, previous, DELETED)
         task = decode_task(name, content)

@@ -10,13 +10,13 @@ from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks import replies
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NOTHING, Glance, Listing, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
 from roles_runtime.tools.tasks.words import Language
 
-NOTHING = Listing((), {}, ())
+UNKNOWN = Listing((), {}, ())
 
 MAX_REMINDED = 20
 """How many open tasks a reminder shows; the first ones."""
@@ -69,30 +69,34 @@ class PlanTasks:
         board = self._board or turn.tasks
         language = self._language or turn.language
         turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
-        text = reminder(await _listed(board), language)
-        answer = await respond(turn.with_reminder(text) if text else turn)
+        glance = await self._glance(board)
+        answer = await respond(turn.with_reminder(reminder(glance, language)) if glance.tasks else turn)
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
-        listing = await _listed(board)
+        listing = await self._listed(board)
         draw_plan(answer, listing, turn.language)
         return unfinished(turn, answer, listing, language) or answer
 
+    async def _glance(self, board: TaskBoard) -> Glance:
+        try:
+            return await board.glance(MAX_REMINDED)
+        except TaskError:
+            # The model is told of it when it calls a tool, and can do its work without a reminder.
+            return NOTHING
 
-async def _listed(board: TaskBoard) -> Listing:
-    try:
-        return await board.list()
-    except TaskError:
-        # The model is told of it when it calls a tool, and can do its work without one.
-        return NOTHING
+    async def _listed(self, board: TaskBoard) -> Listing:
+        try:
+            return await board.list()
+        except TaskError:
+            return UNKNOWN
 
 
-def reminder(listing: Listing, language: Language) -> str:
+def reminder(glance: Glance, language: Language) -> str:
     """The open tasks, in a few lines; empty where there are none."""
-    left = [task for task in listing.tasks if task.is_open]
-    if not left:
+    if not glance.tasks:
         return ""
     told = words(language)
-    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in left[:MAX_REMINDED]]
-    if len(left) > MAX_REMINDED:
-        lines.append(told.more.format(count=len(left) - MAX_REMINDED))
+    lines = [replies.line(task, glance.blockers.get(task.id, ())) for task in glance.tasks]
+    if glance.more:
+        lines.append(told.more.format(count=glance.more))
     return "\n".join((told.reminder, *lines))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TypeAlias
 
 import anyio
@@ -91,6 +91,20 @@ class Backend(ABC):
         """Changes whenever a file does, whoever changes it; empty where nobody can tell, so that all is read again."""
         return ""
 
+    async def names(self, folder: str) -> Collection[str]:
+        """The names of the files in a folder: of what is listed, the last part alone."""
+        return {info.path.rpartition("/")[2] for info in await self.ls_info(folder) if not info.is_dir}
+
+    async def read_all(self, paths: Sequence[str]) -> Mapping[str, str | Exception]:
+        """The text of each file, or why it can not be read. By default they are read one after the other."""
+        found: dict[str, str | Exception] = {}
+        for path in paths:
+            try:
+                found[path] = await self.read(path)
+            except Exception as error:  # a backend is anybody's: one file that it can not read is not the board's end
+                found[path] = error
+        return found
+
     async def change(self, folder: str, contents: Contents) -> None:
         """Changes several files: all of them, or none after `undo`.
 
@@ -106,14 +120,13 @@ class Backend(ABC):
             return
         before = {path: await self._content(path) for path in contents}
         intent = f"{folder}/{INTENT}"
-        await self.write(intent, json.dumps(before, ensure_ascii=False, separators=(",", ":")))
+        await self.write(intent, intent_of(before))
         try:
             for path, content in contents.items():
                 await self._put(path, content)
             await self.delete(intent)
         except Exception:
-            with anyio.move_on_after(UNDO_S):
-                await self._try_undo(folder)
+            await self.try_undo(folder)
             raise
 
     async def undo(self, folder: str) -> None:
@@ -130,11 +143,11 @@ class Backend(ABC):
             await self._put(path, content)
         await self.delete(intent)
 
-    async def _try_undo(self, folder: str) -> None:
-        try:
+    async def try_undo(self, folder: str) -> None:
+        """Undoes a change that failed, at once if it can be: what is left, the next load undoes."""
+        with anyio.move_on_after(UNDO_S), suppress(Exception):
+            # What keeps files from being changed may keep them from being restored too.
             await self.undo(folder)
-        except Exception:  # what keeps files from being changed keeps them from being restored too: the next load will
-            return
 
     async def _put(self, path: str, content: str | None) -> None:
         await (self.delete(path) if content is None else self.write(path, content))
@@ -149,6 +162,11 @@ class Backend(ABC):
 @asynccontextmanager
 async def _held() -> AsyncIterator[None]:
     yield
+
+
+def intent_of(before: Contents) -> str:
+    """What an intent file says: what stood where."""
+    return json.dumps(dict(before), ensure_ascii=False, separators=(",", ":"))
 
 
 def _noted(folder: str, text: str) -> dict[str, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
 import anyio
@@ -38,6 +38,23 @@ class Listing(msgspec.Struct, frozen=True):
     skipped: tuple[str, ...]
 
 
+class Glance(msgspec.Struct, frozen=True):
+    """What is open on a board, in short.
+
+    Attributes:
+        tasks: The first ones, by number.
+        blockers: What each of these that waits waits for.
+        more: How many open ones there are beside these.
+    """
+
+    tasks: tuple[Task, ...] = ()
+    blockers: Mapping[str, tuple[str, ...]] = {}
+    more: int = 0
+
+
+NOTHING = Glance()
+
+
 class Updated(msgspec.Struct, frozen=True):
     """What came of an update.
 
@@ -70,7 +87,7 @@ class TaskBoard:
     def __init__(self, backend: Backend, base_dir: str = "tasks") -> None:
         """Reads nothing yet."""
         self._backend, self._folder = backend, base_dir.rstrip("/")
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._state = ""
         self._tasks: dict[str, Task] = {}
         self._skipped: tuple[str, ...] = ()
@@ -126,10 +143,27 @@ class TaskBoard:
             TaskError: the backend could not list them.
         """
         async with self._open("list tasks"):
-            sketch = Sketch(self._tasks)
             tasks = tuple(self._tasks.values())
-            blockers = {task.id: open_ for task in tasks if (open_ := sketch.open_blockers(task))}
-            return Listing(tasks, blockers, self._skipped)
+            return Listing(tasks, self._blockers(tasks), self._skipped)
+
+    async def glance(self, most: int) -> Glance:
+        """The first open tasks. It costs next to nothing where nothing is open: it is asked for before each turn.
+
+        Raises:
+            TaskError: the backend could not list them.
+        """
+        if await self._is_known():
+            return self._glance(most)
+        async with self._open("list tasks"):
+            return self._glance(most)
+
+    def _glance(self, most: int) -> Glance:
+        left = [task for task in self._tasks.values() if task.is_open] if self._tasks else ()
+        return Glance(tuple(left[:most]), self._blockers(left[:most]), max(len(left) - most, 0)) if left else NOTHING
+
+    def _blockers(self, tasks: Iterable[Task]) -> dict[str, tuple[str, ...]]:
+        sketch = Sketch(self._tasks)
+        return {task.id: open_ for task in tasks if (open_ := sketch.open_blockers(task))}
 
     async def update(self, task_id: str, change: Change, who: Who = NOBODY, *, strict: bool = False) -> Updated:
         """Changes a task, and what it has to do with others: all of it or nothing.
@@ -197,32 +231,34 @@ class TaskBoard:
                     await self._load()
             yield
 
+    async def _is_known(self) -> bool:
+        """Whether nobody is at the board, or about to be, and all is as it was read."""
+        try:
+            state = await self._backend.state()
+        except Exception:  # whoever opens the board hears of it
+            return False
+        return state != "" and state == self._state and not self._lock.locked()
+
     async def _load(self) -> None:
         """Reads all files. One that holds no task is skipped and named; its number stays taken."""
         self._state = ""
         await self._backend.undo(self._folder)
         tasks: list[Task] = []
         skipped: dict[int, str] = {}
-        listed = await self._backend.ls_info(self._folder)
-        names = {info.path.rpartition("/")[2] for info in listed if not info.is_dir}
+        names = await self._backend.names(self._folder)
         numbers = {name: number for name in names if (number := number_of(name)) is not None}
+        wanted = [*numbers, MARK] if MARK in names else numbers
+        texts = await self._backend.read_all([self._path(name) for name in wanted])
         for name, number in numbers.items():
             try:
-                tasks.append(decode_task(name, await self._backend.read(self._path(name))))
-            except Exception as error:  # a backend is anybody's: one file that it can not read is not the board's end
+                tasks.append(decode_task(name, _text_of(texts[self._path(name)])))
+            except Exception as error:  # a file may hold anything, and a backend raise anything
                 skipped[number] = f"{name}: {error}"
         self._tasks = symmetric(tasks)
         self._skipped = tuple(skipped[number] for number in sorted(skipped))
         self._last = max(self._last, *numbers.values(), 0)
-        self._mark = await self._read_mark() if MARK in names else 0
+        self._mark = _mark_of(texts[self._path(MARK)]) if MARK in names else 0
         self._state = await self._backend.state()
-
-    async def _read_mark(self) -> int:
-        try:
-            text = await self._backend.read(self._path(MARK))
-        except (FileNotFoundError, ValueError):
-            return 0
-        return int(text) if _MARK.fullmatch(text) else 0
 
     async def _write(self, tasks: Mapping[str, Task | None]) -> None:
         """Writes tasks, None for one that goes; the board is read again if that fails."""
@@ -249,6 +285,20 @@ class TaskBoard:
         name = file_of(task_id)
         problems = [each for each in self._skipped if each.startswith(f"{name}: ")]
         return f"can not be read: {problems[0]}" if problems else "not found"
+
+
+def _text_of(found: str | Exception) -> str:
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _mark_of(found: str | Exception) -> int:
+    try:
+        text = _text_of(found)
+    except (FileNotFoundError, ValueError):
+        return 0
+    return int(text) if _MARK.fullmatch(text) else 0
 
 
 @contextmanager

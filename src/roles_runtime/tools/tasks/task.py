@@ -22,7 +22,7 @@ DELETED = "deleted"
 """What an update says to have a task deleted; no task is ever in this state."""
 
 _ID = re.compile(r"[0-9]{1,200}")
-_KEYS = ("id", "subject", "description", "status", "blocks", "blockedBy", "activeForm", "owner", "metadata")
+_KEYS = frozenset(("id", "subject", "description", "status", "blocks", "blockedBy", "activeForm", "owner", "metadata"))
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,8 +117,8 @@ def decode_task(name: str, text: str) -> Task:
     task_id = found.get("id")
     if not isinstance(task_id, str) or file_of(task_id) != name or task_id != str(int(task_id)):
         raise TaskError(f"it says to be task {json.dumps(task_id)[:80]}")
-    metadata = found.get("metadata") or {}
-    if not isinstance(metadata, dict):
+    metadata = found.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
         raise TaskError("its metadata is no object")
     return Task(
         id=task_id,
@@ -129,8 +129,8 @@ def decode_task(name: str, text: str) -> Task:
         blocked_by=_ids(found, "blockedBy"),
         active_form=_text(found, "activeForm"),
         owner=_text(found, "owner"),
-        metadata=metadata,
-        unknown={key: value for key, value in found.items() if key not in _KEYS},
+        metadata=metadata or {},
+        unknown={} if found.keys() <= _KEYS else {key: found[key] for key in found if key not in _KEYS},
     )
 
 
@@ -140,12 +140,12 @@ def _text(found: JsonObject, key: str) -> str:
         return ""
     if not isinstance(value, str):
         raise TaskError(f"its {key} is no text")
-    return mend_surrogates(value)
+    return value if value.isascii() else mend_surrogates(value)
 
 
 def _ids(found: JsonObject, key: str) -> tuple[str, ...]:
     value = found.get(key)
-    if value is None:
+    if value is None or value == []:
         return ()
     ids = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
     if not isinstance(value, list) or len(ids) < len(value):

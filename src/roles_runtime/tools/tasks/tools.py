@@ -24,7 +24,7 @@ from roles_runtime.tools.tasks.change import Change, Who
 from roles_runtime.tools.tasks.languages import words
 from roles_runtime.tools.tasks.task import DELETED, STATES
 from roles_runtime.tools.tasks.words import Language
-from roles_runtime.tools.tool import Tool
+from roles_runtime.tools.tool import DEFAULT_TIMEOUT_S, Tool
 
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 Metadata: TypeAlias = Annotated[dict[str, JsonValue], WithJsonSchema({"type": "object", "additionalProperties": True})]
@@ -141,16 +141,13 @@ def task_tools(
         strict: Whether moves backwards, and completing what is blocked, are refused.
     """
     create, get, update, list_ = _specs(language)
+    changing = _STRICT_UPDATE if strict else _UPDATE
     return (
-        _bound(_CREATE, create, board, leader),
-        _bound(_GET, get, board, leader),
-        _bound(_STRICT_UPDATE if strict else _UPDATE, update, board, leader),
-        _bound(_LIST, list_, board, leader),
+        Tool(create, partial(_call, _CREATE, board, leader), _Create, DEFAULT_TIMEOUT_S, True),
+        Tool(get, partial(_call, _GET, board, leader), _Get, DEFAULT_TIMEOUT_S, True),
+        Tool(update, partial(_call, changing, board, leader), _Update, DEFAULT_TIMEOUT_S, True),
+        Tool(list_, partial(_call, _LIST, board, leader), _List, DEFAULT_TIMEOUT_S, True),
     )
-
-
-def _bound(kind: _Kind[A], spec: ToolSpec, board: TaskBoard, leader: RoleName) -> Tool:
-    return Tool(spec, partial(_call, kind, board, leader), kind.accepts, exclusive=True)
 
 
 async def _call(kind: _Kind[A], board: TaskBoard, leader: RoleName, arguments: JsonObject, caller: Caller) -> str:

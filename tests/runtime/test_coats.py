@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from roles_runtime.errors import RoleError
@@ -10,10 +12,10 @@ from roles_runtime.llm.model import Model
 from roles_runtime.mail.envelope import Envelope
 from roles_runtime.mail.transport import Address, Mailbox, Transport
 from roles_runtime.posts.conversation import Round, RoundState
-from roles_runtime.posts.event import Outcome
+from roles_runtime.posts.event import DurableEvent, Outcome, TurnFinished
 from roles_runtime.posts.post import USER, RoleName
-from roles_runtime.roles.turn import Answer, Turn
-from roles_runtime.runtime.coats import Act, Play
+from roles_runtime.roles.turn import Answer, Respond, Turn
+from roles_runtime.runtime.coats import Act, Asked, Play
 from roles_runtime.tools.tool import Tool
 from runtime.casting import cast, echo, entries_of, relay, running, says
 
@@ -40,16 +42,19 @@ class Watching:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.written: list[DurableEvent] = []
 
     def caller(self) -> str:
         return "00-caller"
 
-    def current(self) -> str:
+    def current(self, events: Sequence[DurableEvent]) -> str:
+        self.written += events
         return "00-current"
 
-    def wrap_round(self, play: Play, session_id: str, traceparent: str) -> Play:
+    def wrap_round(self, play: Play, asked: Asked) -> Play:
         async def watched(record: Round) -> None:
-            self.seen.append(f"round of {session_id} for {traceparent}")
+            self.seen.append(f"round {asked.index} of {asked.session_id} for {asked.caller} after {asked.previous}")
+            record.traceparent = f"00-round-{asked.index}"
             await play(record)
             self.seen.append(f"round {record.state}")
 
@@ -70,6 +75,14 @@ class Watching:
 
         return watched
 
+    def wrap_respond(self, respond: Respond, role: RoleName) -> Respond:
+        async def watched(turn: Turn) -> Answer:
+            answer = await respond(turn)
+            self.seen.append(f"{role} answers")
+            return answer
+
+        return watched
+
     def wrap_model(self, model: Model, role: RoleName) -> Model:
         return model
 
@@ -87,23 +100,43 @@ async def test_a_coat_sees_rounds_turns_and_envelopes() -> None:
         entries = await entries_of(runtime.ground.store, "s")
     assert round_.state is RoundState.finished
     assert coat.seen == [
-        "round of s for 00-caller",
+        "round 0 of s for 00-caller after ",
         "send to Planner",
+        "Planner answers",
         "send to Echo",
         "Planner ok",
+        "Echo answers",
         "send to Planner",
         "Echo ok",
+        "Planner answers",
         "Planner ok",
         "round finished",
     ]
     assert {entry.traceparent for entry in entries} == {"00-current"}
+    # Of a hop it is shown the Post alone.
+    events = [entry.event for entry in entries]
+    assert [each for each in coat.written if not isinstance(each, TurnFinished)] == [
+        each for each in events if not isinstance(each, TurnFinished)
+    ]
+
+
+async def test_a_coat_is_told_of_the_round_before() -> None:
+    coat = Watching()
+    async with running(relay(), echo(), coats=coat) as runtime:
+        session = await runtime.session("s")
+        await session.ask("one")
+        await session.ask("two")
+    assert "round 1 of s for 00-caller after 00-round-0" in coat.seen
 
 
 async def test_a_coat_hears_the_routers_verdict() -> None:
     coat = Watching()
     async with running(says("Planner", ("nobody", "x"), (USER, "done")), coats=coat) as runtime:
         await (await runtime.session("s")).ask("hey")
-    assert [seen for seen in coat.seen if seen.startswith("Planner")] == ["Planner rejected", "Planner ok"]
+    assert [seen for seen in coat.seen if seen in ("Planner rejected", "Planner ok")] == [
+        "Planner rejected",
+        "Planner ok",
+    ]
 
 
 async def test_a_coat_sees_what_a_role_raises_and_what_the_router_refuses() -> None:
@@ -124,7 +157,7 @@ async def test_a_coat_sees_what_a_role_raises_and_what_the_router_refuses() -> N
 
 async def test_a_coat_that_fails_ends_the_round_and_hangs_nobody() -> None:
     class Torn(Watching):
-        def wrap_round(self, play: Play, session_id: str, traceparent: str) -> Play:
+        def wrap_round(self, play: Play, asked: Asked) -> Play:
             async def watched(record: Round) -> None:
                 if record.user_query == "bad":
                     raise RuntimeError("the coat is torn")

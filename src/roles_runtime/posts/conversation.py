@@ -56,6 +56,7 @@ class Round(msgspec.Struct, gc=False):
         reason: Why it failed, else None.
         detail: One line for the reader about the reason, else empty.
         artifacts: Files that came of it, in order.
+        traceparent: W3C trace context of the round itself, or empty where nobody watched it. It stands in no document.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Round(msgspec.Struct, gc=False):
     reason: Reason | None = None
     detail: str = ""
     artifacts: list[ArtifactRef] = msgspec.field(default_factory=list)
+    traceparent: str = ""
 
     @staticmethod
     def create(

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Protocol, TypeAlias
+
+import msgspec
 
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.llm.model import Model
 from roles_runtime.mail.transport import Transport
 from roles_runtime.posts.conversation import Round
-from roles_runtime.posts.event import Outcome
+from roles_runtime.posts.event import DurableEvent, Outcome
 from roles_runtime.posts.post import RoleName
-from roles_runtime.roles.turn import Turn
+from roles_runtime.roles.turn import Respond, Turn
 from roles_runtime.tools.tool import Tool
 
 Act: TypeAlias = Callable[[Turn], Coroutine[object, None, Outcome]]
 """A whole turn: the role answers, the router takes the answer; the outcome is the router's verdict."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question that is about to become a round.
+
+    Attributes:
+        session_id: Whose.
+        index: Which round of the session it is, from 0.
+        caller: The traceparent of whoever asked, or empty.
+        previous: That of the round before, or empty.
+    """
+
+    session_id: str
+    index: int
+    caller: str = ""
+    previous: str = ""
+
 
 Play: TypeAlias = Callable[[Round], Coroutine[object, None, None]]
 """A whole round, from its first Post to its end; the Round tells how it ended."""
@@ -28,12 +47,12 @@ class Coats(Protocol):
         """The W3C traceparent of whoever asks, at that moment; empty if there is none."""
         ...
 
-    def current(self) -> str:
-        """The traceparent under which an event is being written; empty if there is none."""
+    def current(self, events: Sequence[DurableEvent]) -> str:
+        """The traceparent under which events of one round are being written; empty if there is none."""
         ...
 
-    def wrap_round(self, play: Play, session_id: str, traceparent: str) -> Play:
-        """Wraps a round; ``traceparent`` is what `caller` said."""
+    def wrap_round(self, play: Play, asked: Asked) -> Play:
+        """Wraps a round. It may note its own traceparent in ``record.traceparent``, for the next one."""
         ...
 
     def wrap_transport(self, transport: Transport) -> Transport:
@@ -42,6 +61,10 @@ class Coats(Protocol):
 
     def wrap_turn(self, act: Act, role: RoleName) -> Act:
         """Wraps the turns of a role, the router's verdict included."""
+        ...
+
+    def wrap_respond(self, respond: Respond, role: RoleName) -> Respond:
+        """Wraps what a role and its middleware do in a turn, once a runtime."""
         ...
 
     def wrap_model(self, model: Model, role: RoleName) -> Model:

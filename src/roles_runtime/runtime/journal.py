@@ -64,7 +64,7 @@ class Journal:
         if self.broken:
             raise self._torn()
         coats, now, seq = self._shelf.coats, time_ns(), self.seq
-        traceparent = "" if coats is None else coats.current()
+        traceparent = "" if coats is None else coats.current([event for event, _ in events])
         entries = tuple([Entry(seq + n, key, now, event, traceparent) for n, (event, key) in enumerate(events, 1)])
         # Moved before the wait: appends of one session are under way side by side, in the order of their places.
         self.seq = seq + len(entries)
@@ -75,7 +75,7 @@ class Journal:
         if self.broken:
             raise self._torn()
         coats, now, seq = self._shelf.coats, time_ns(), self.seq
-        traceparent = "" if coats is None else coats.current()
+        traceparent = "" if coats is None else coats.current((sent,))
         entries = (
             Entry(seq + 1, turn_id + "#0", now, sent, traceparent),
             Entry(seq + 2, turn_id, now, finished, traceparent),

@@ -56,7 +56,7 @@ class Restored(msgspec.Struct):
         rounds = self.conversation.rounds
         match entry.event:
             case RoundOpened(round_id=round_id, user_query=query, files=files):
-                rounds.append(Round(round_id, query))
+                rounds.append(Round(round_id, query, traceparent=entry.traceparent))
                 self.unprofiled = tuple(dict.fromkeys((*self.unprofiled, *files)))
             case PostSent(post=post):
                 rounds[-1].post_list.append(post)

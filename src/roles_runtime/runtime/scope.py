@@ -21,7 +21,7 @@ from roles_runtime.posts.event import (
     ToolReturned,
 )
 from roles_runtime.posts.post import RoleName
-from roles_runtime.roles.turn import Member, TurnUsage
+from roles_runtime.roles.turn import Answer, Member, TurnUsage
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.actor import Actor
 from roles_runtime.runtime.approvals import Pauses
@@ -43,6 +43,7 @@ class TurnScope(msgspec.Struct):
         recorded: How many events it wrote.
         named: Its event key, once it was asked for.
         pauses: Its waits for the user, or None where there were none.
+        answer: What the role answered, as it did, for a coat to see.
     """
 
     active: ActiveRound
@@ -56,6 +57,7 @@ class TurnScope(msgspec.Struct):
     recorded: int = 0
     named: str = ""
     pauses: Pauses | None = None
+    answer: Answer | None = None
 
     @property
     def memory(self) -> Memory:

@@ -61,7 +61,8 @@ class Seat:
         self.role = role
         self.coats = coats
         layers = team.layers(role)
-        self.respond = onion(layers, _asked(role, coats))
+        respond = onion(layers, _asked(role, coats))
+        self.respond = respond if coats is None else coats.wrap_respond(respond, role.name)
         self.bare_model = model
         self.model: Model | None = model if model is None or coats is None else coats.wrap_model(model, role.name)
         self.sources = sources_of(role.tools)

@@ -19,7 +19,7 @@ from roles_runtime.posts.post import RoleName
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.approvals import Approvals, Verdict
 from roles_runtime.runtime.cells import JournaledKernel
-from roles_runtime.runtime.coats import Play
+from roles_runtime.runtime.coats import Asked, Play
 from roles_runtime.runtime.ground import Ground
 from roles_runtime.runtime.journal import Journal, Keyed
 from roles_runtime.runtime.line import Line
@@ -281,7 +281,9 @@ class Session:
         self.conversation.rounds.append(record)
         run: Play = partial(run_round, active, names)
         if ground.coats is not None:
-            run = ground.coats.wrap_round(run, self.id, ground.coats.caller())
+            before = self.conversation.rounds[:-1]
+            previous = before[-1].traceparent if before else ""
+            run = ground.coats.wrap_round(run, Asked(self.id, len(before), ground.coats.caller(), previous))
         active.task = ground.children.start(run(record))
         active.task.add_done_callback(partial(self._task_ended, active))
         return active

@@ -176,7 +176,7 @@ async def _coated(coats: Coats, scope: TurnScope, turn: Turn) -> Outcome:
     active, actor = scope.active, scope.actor
 
     async def act(worn: Turn) -> Outcome:
-        answer = await actor.seat.respond(worn)
+        answer = scope.answer = await actor.seat.respond(worn)
         scope.settle(answer)
         return await route(active, actor, scope.envelope, answer, scope.started_at) or "ok"
 

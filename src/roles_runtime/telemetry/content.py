@@ -1,0 +1,118 @@
+"""What was said, as attributes: metadata always, content where it is wished for, never more than a span can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.message import Message
+from roles_runtime.llm.parts import mend_surrogates
+from roles_runtime.posts.attachment import Attachment
+from roles_runtime.posts.post import Post
+from roles_runtime.telemetry.redaction import mask
+
+MAX_ITEM_CHARS = 4 * 1024
+"""How much of one item's content stands in an attribute."""
+
+MAX_CHARS = 16 * 1024
+"""How much content an attribute has, all items together."""
+
+MAX_ITEMS = 64
+"""How many attachments, or messages, an attribute names."""
+
+_SLACK = 1024
+"""How much beyond the cut is looked at, so that a secret which the cut would halve is known."""
+
+Redact: TypeAlias = Callable[[str], str]
+"""Takes the secrets out of a text."""
+
+
+class _Item(msgspec.Struct, omit_defaults=True):
+    id: str
+    type: str
+    bytes: int
+    content: str | UnsetType = UNSET
+    truncated: bool | UnsetType = UNSET
+
+
+class _Part(msgspec.Struct, omit_defaults=True):
+    type: str
+    content: str | UnsetType = UNSET
+    id: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    arguments: str | UnsetType = UNSET
+    response: str | UnsetType = UNSET
+
+
+class _Said(msgspec.Struct):
+    role: str
+    parts: list[_Part]
+
+
+class Content:
+    """Makes attributes of what was said. JSON stays whole, whatever is cut: it is cut item by item.
+
+    Attributes:
+        is_on: Whether content is told, and not only what there was.
+    """
+
+    def __init__(self, is_on: bool, redact: Redact = mask) -> None:
+        """Takes whether content is wished for, and what masks it."""
+        self.is_on = is_on
+        self._redact = redact
+
+    def text(self, text: str, limit: int = MAX_CHARS) -> str:
+        """A text, masked; one that is longer is cut, and says so."""
+        shown = self._redact(mend_surrogates(text[: limit + _SLACK]))
+        if len(text) <= limit and len(shown) <= limit:
+            return shown
+        return f"{shown[:limit]}… [{len(text):,} characters]"
+
+    def attachments(self, posts: Iterable[Post]) -> str:
+        """``[{id, type, bytes, content?, truncated?}]`` as JSON."""
+        left, items = MAX_CHARS, list[_Item]()
+        for attachment in (each for post in posts for each in post.attachment_list):
+            if len(items) == MAX_ITEMS:
+                items.append(_Item("", "…", 0, truncated=True))
+                break
+            item = _Item(attachment.id, str(attachment.type), size_bytes(attachment))
+            if self.is_on:
+                limit = min(MAX_ITEM_CHARS, left)
+                item.content = self.text(attachment.content, limit)
+                left -= min(limit, len(attachment.content))
+                if len(attachment.content) > limit:
+                    item.truncated = True
+            items.append(item)
+        return msgspec.json.encode(items).decode()
+
+    def messages(self, messages: Sequence[Message]) -> str:
+        """``[{role, parts: [{type, content}]}]`` as JSON, by the GenAI conventions: the last ones, as many as fit."""
+        left, told = MAX_CHARS, list[_Said]()
+        for message in reversed(messages[-MAX_ITEMS:]):
+            if left <= 0:
+                break
+            said = self._said(message, min(MAX_ITEM_CHARS, left))
+            left -= sum(len(each.content or "") + len(each.response or "") for each in said.parts)
+            told.append(said)
+        told.reverse()
+        return msgspec.json.encode(told).decode()
+
+    def _said(self, message: Message, limit: int) -> _Said:
+        parts = [_Part("text", self.text(message.text, limit))] if message.text else []
+        parts += [self._call(each, limit) for each in message.tool_calls]
+        for each in message.tool_reses:
+            parts.append(_Part("tool_call_response", id=each.call_id, response=self.text(each.result, limit)))
+        return _Said(message.role, parts)
+
+    def _call(self, call: ToolCall, limit: int) -> _Part:
+        return _Part("tool_call", id=call.call_id, name=call.name, arguments=self.text(call.arguments, limit))
+
+
+def size_bytes(attachment: Attachment) -> int:
+    """The size of an attachment's content in UTF-8."""
+    content = attachment.content
+    return len(content) if content.isascii() else len(content.encode("utf-8", "surrogatepass"))

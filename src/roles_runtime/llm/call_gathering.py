@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.sse import TooLongError
+
+MAX_CALLS = 4096
+"""Of one answer: a peer gone mad must not keep us busy for ever."""
 
 
 class _Open:
     __slots__ = ("arguments", "call_id", "index", "name")
 
-    def __init__(self, index: int | None, call_id: str) -> None:
+    def __init__(self, index: int | str | None, call_id: str) -> None:
         self.index, self.call_id, self.name = index, call_id, ""
         self.arguments: list[str] = []
 
@@ -28,10 +32,16 @@ class CallGatherer:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def add(self, *, index: int | None = None, call_id: str = "", name: str = "", arguments: str = "") -> None:
-        """Takes a fragment."""
+    def add(self, *, index: int | str | None = None, call_id: str = "", name: str = "", arguments: str = "") -> None:
+        """Takes a fragment.
+
+        Raises:
+            TooLongError: there are more calls than any model makes.
+        """
         call = self._find(index, call_id, name)
         if call is None:
+            if len(self._calls) >= MAX_CALLS:
+                raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
             call = _Open(index, call_id)
             self._calls.append(call)
         call.call_id = call.call_id or call_id
@@ -45,7 +55,7 @@ class CallGatherer:
         call.name, call.arguments = name, [arguments]
         self._calls.append(call)
 
-    def replace_arguments(self, arguments: str, *, index: int | None = None, call_id: str = "") -> None:
+    def replace_arguments(self, arguments: str, *, index: int | str | None = None, call_id: str = "") -> None:
         """Takes the whole arguments, in place of the fragments so far; they are the same where nothing was lost."""
         call = self._find(index, call_id)
         if call is not None:
@@ -64,7 +74,7 @@ class CallGatherer:
             whole.append(ToolCall(call_id=call_id, name=call.name, arguments="".join(call.arguments)))
         return tuple(whole)
 
-    def _find(self, index: int | None, call_id: str, name: str = "") -> _Open | None:
+    def _find(self, index: int | str | None, call_id: str, name: str = "") -> _Open | None:
         for call in reversed(self._calls):
             if index is not None and call.index is not None and call.index != index:
                 continue

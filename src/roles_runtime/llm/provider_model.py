@@ -10,14 +10,18 @@ from anyio import to_thread
 from roles_runtime.errors import ModelError, StreamMalformedError
 from roles_runtime.llm.adapter import Adapter
 from roles_runtime.llm.assembly import assemble
+from roles_runtime.llm.call_gathering import MAX_CALLS
 from roles_runtime.llm.connection import Connection, HttpStatusError
 from roles_runtime.llm.faults import fault_of, without_key
-from roles_runtime.llm.model import Chunk, Finish
+from roles_runtime.llm.model import Chunk, Finish, ToolCallChunk
 from roles_runtime.llm.options import ModelSettings
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.prices import context_window
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.llm.sse import TooLongError
+
+MAX_ANSWER_BYTES = 128 << 20
+"""An answer above it is refused, whatever it is made of: pings, empty pieces, text without an end."""
 
 
 class ProviderModel:
@@ -63,13 +67,20 @@ class ProviderModel:
         body = self.body(request)
         reader = self.adapter.reader()
         finish: Finish | None = None
+        size_bytes = calls = 0
         try:
             async with self.connection.open(body) as data:
                 async for piece in data:
+                    size_bytes += len(piece)
+                    if size_bytes > MAX_ANSWER_BYTES:
+                        raise TooLongError(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
                     for chunk in reader.feed(piece):
                         if isinstance(chunk, Finish):
                             finish = chunk
                             break
+                        calls += isinstance(chunk, ToolCallChunk)
+                        if calls > MAX_CALLS:
+                            raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
                         yield chunk
                     if finish is not None:
                         break

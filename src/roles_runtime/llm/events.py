@@ -1,23 +1,25 @@
-"""A stream's events, decoded: what the two readers of OpenAI's wires share."""
+"""A stream's events, decoded: what all readers of server-sent events share."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 import msgspec
 
 from roles_runtime.errors import ModelError, StreamIncompleteError, StreamMalformedError
+from roles_runtime.llm.complaint import find_complaint
 from roles_runtime.llm.connection import MAX_ERROR_BYTES
+from roles_runtime.llm.decoding import decoded
 from roles_runtime.llm.faults import one_line
 from roles_runtime.llm.parts import mend_surrogates
-from roles_runtime.llm.providers.openai.complaint import find_complaint
 from roles_runtime.llm.sse import EventDecoder, TooLongError
 
 T = TypeVar("T")
 
 DONE = b"[DONE]"
+
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 class Events(Generic[T]):
@@ -41,23 +43,9 @@ class Events(Generic[T]):
         try:
             for event in self._sse.feed(data):
                 self._has_any = True
-                yield None if event.data.strip() == DONE else self._decoded(event.data)
+                yield None if event.data.strip() == DONE else decoded(self._decoder, event.data)
         except (msgspec.MsgspecError, TooLongError) as error:
             raise StreamMalformedError(self._name, f"its stream is not of its own format: {error}") from None
-
-    def _decoded(self, data: bytes) -> T:
-        try:
-            return self._decoder.decode(data)
-        except msgspec.DecodeError:
-            if b"\\u" not in data:
-                raise
-        # Half of a surrogate pair, whose other half is in the next event; msgspec refuses it.
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise msgspec.DecodeError(str(error)) from None
-        event: T = msgspec.convert(value, self._decoder.type)
-        return event
 
     def ended(self) -> ModelError:
         """The error that stands for a stream that ended before its terminal signal."""
@@ -66,11 +54,18 @@ class Events(Generic[T]):
         body = bytes(self._beginning).strip()
         if not body:
             return StreamIncompleteError(self._name, "it answered with an empty stream.")
+        if any(body[: len(field)] == field[: len(body)] for field in _FIELDS):
+            return StreamIncompleteError(self._name)
         complaint = find_complaint(body)
         if complaint is not None:
             return complaint.fault(self._name)
-        told = one_line(body[:300].decode(errors="replace"))
-        return StreamMalformedError(self._name, f"it answered with what is no stream of events: {told}")
+        return StreamMalformedError(self._name, no_stream(body))
+
+
+def no_stream(body: bytes) -> str:
+    """What is said of an answer that is none of a provider's."""
+    words = one_line(body.decode(errors="replace"), 300)
+    return f"it answered with what is no stream of events: {words} Check the base_url."
 
 
 class Halves:

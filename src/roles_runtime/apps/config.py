@@ -284,10 +284,13 @@ def _first(error: ValidationError, layers: Sequence[tuple[str, Mapping[str, obje
     return _wrong(layers, key, f"{found['msg'].removeprefix('Value error, ')}{given}.")
 
 
+_PLAIN = frozenset({"context_window", "temperature", "top_p", "max_tokens", "effort"})
+"""What of a provider's section may be repeated in an error."""
+
+
 def _may_be_secret(key: Key) -> bool:
     """Whether a key of a provider or a server may stand there, be it by mistake."""
-    plain = ("context_window", "temperature", "top_p", "max_tokens", "effort")
-    return key[:1] == ("mcp",) or (key[:1] == ("provider",) and key[2:3] not in [(each,) for each in plain])
+    return key[:1] == ("mcp",) or (key[:1] == ("provider",) and _PLAIN.isdisjoint(key[2:3]))
 
 
 def _known_at(key: Key) -> list[str]:

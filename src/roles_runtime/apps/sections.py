@@ -58,7 +58,7 @@ class ProviderSettings(Section):
         if base_url is not None and not base_url.startswith(("http://", "https://")):
             raise ValueError("it must begin with http:// or https://")
         if base_url is not None and not host_of(base_url):
-            raise ValueError("it must be an address: http://HOST:PORT/…")
+            raise ValueError("it must be an address, as http://HOST:PORT")
         return base_url
 
     @property

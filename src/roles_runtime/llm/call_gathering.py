@@ -40,20 +40,20 @@ class CallGatherer:
         """
         call = self._find(index, call_id, name)
         if call is None:
-            if len(self._calls) >= MAX_CALLS:
-                raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
-            call = _Open(index, call_id)
-            self._calls.append(call)
+            call = self._opened(index, call_id)
         call.call_id = call.call_id or call_id
         call.name = call.name or name
         if arguments:
             call.arguments.append(arguments)
 
     def add_whole(self, *, call_id: str = "", name: str = "", arguments: str = "") -> None:
-        """Takes a call that comes in one piece."""
-        call = _Open(None, call_id)
+        """Takes a call that comes in one piece.
+
+        Raises:
+            TooLongError: there are more calls than any model makes.
+        """
+        call = self._opened(None, call_id)
         call.name, call.arguments = name, [arguments]
-        self._calls.append(call)
 
     def replace_arguments(self, arguments: str, *, index: int | str | None = None, call_id: str = "") -> None:
         """Takes the whole arguments, in place of the fragments so far; they are the same where nothing was lost."""
@@ -73,6 +73,13 @@ class CallGatherer:
             taken.add(call_id)
             whole.append(ToolCall(call_id=call_id, name=call.name, arguments="".join(call.arguments)))
         return tuple(whole)
+
+    def _opened(self, index: int | str | None, call_id: str) -> _Open:
+        if len(self._calls) >= MAX_CALLS:
+            raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
+        call = _Open(index, call_id)
+        self._calls.append(call)
+        return call
 
     def _find(self, index: int | str | None, call_id: str, name: str = "") -> _Open | None:
         for call in reversed(self._calls):

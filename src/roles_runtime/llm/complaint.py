@@ -39,7 +39,7 @@ class Complaint(msgspec.Struct):
     def http_status(self) -> int:
         """The HTTP status that it would have had, as far as it tells; else 0."""
         code = text_of(self.code)
-        if code.isdecimal() and 400 <= int(code) < 600:
+        if len(code) == 3 and code.isdecimal() and 400 <= int(code) < 600:
             return int(code)
         return _STATUS_OF.get(code) or _STATUS_OF.get(text_of(self.type)) or 0
 

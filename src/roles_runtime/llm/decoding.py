@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TypeVar
 
@@ -35,13 +36,32 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw) -> T:
         if b"\\u" not in data:
             raise
     try:
-        halved: T = msgspec.convert(json.loads(data), decoder.type)
+        value = json.loads(data, parse_int=_int, parse_float=_finite, parse_constant=_finite)
+        return _converted(decoder, value, data)
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deep") from None
+    except ValueError as error:
+        raise msgspec.DecodeError(str(error)) from None
+
+
+def _converted(decoder: msgspec.json.Decoder[T], value: object, data: bytes) -> T:
+    try:
+        halved: T = msgspec.convert(value, decoder.type)
     except msgspec.ValidationError:
         # What is kept as its own bytes can be made of bytes alone.
         return decoder.decode(_HALF.sub(_whole, data))
-    except (ValueError, RecursionError) as error:
-        raise msgspec.DecodeError(str(error)) from None
     return halved
+
+
+def _int(digits: str) -> int | float:
+    return int(digits) if len(digits) < 19 else _finite(digits)
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"JSON has no number like {number:.20}")
+    return value
 
 
 def _whole(found: re.Match[bytes]) -> bytes:
@@ -82,4 +102,23 @@ def text_of(value: object) -> str:
     """What stands where a text should, as a text, and a whole one."""
     if value is None or isinstance(value, str):
         return mend_surrogates(value or "")
-    return str(value) if isinstance(value, int | float) else msgspec.json.encode(value).decode()
+    if isinstance(value, int | float):
+        return str(value)
+    try:
+        return json_text(value)
+    except msgspec.DecodeError:
+        return ""
+
+
+def json_text(value: object) -> str:
+    """JSON of what was decoded, with nothing in it that is half.
+
+    Raises:
+        msgspec.DecodeError: it is nested too deep to be written.
+    """
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        return mend_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except RecursionError:
+        raise msgspec.DecodeError("it is nested too deep") from None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import msgspec
 
 from roles_runtime.errors import ModelError, StreamIncompleteError, StreamMalformedError
-from roles_runtime.llm.complaint import find_complaint
+from roles_runtime.llm.complaint import find_complaint, read_complaint
 from roles_runtime.llm.connection import MAX_ERROR_BYTES
 from roles_runtime.llm.decoding import decoded
 from roles_runtime.llm.faults import one_line
@@ -20,6 +21,19 @@ T = TypeVar("T")
 DONE = b"[DONE]"
 
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+@contextmanager
+def format_of(name: str) -> Iterator[None]:
+    """Makes one error of whatever inside the block is not as the model of that name has it.
+
+    Raises:
+        StreamMalformedError: something could not be decoded, or is longer than anybody sends.
+    """
+    try:
+        yield
+    except (msgspec.MsgspecError, TooLongError) as error:
+        raise StreamMalformedError(name, f"its stream is not of its own format: {error}") from None
 
 
 class Events(Generic[T]):
@@ -36,16 +50,14 @@ class Events(Generic[T]):
         """The events that these bytes complete.
 
         Raises:
-            StreamMalformedError: one is no JSON, or is not of that type.
+            msgspec.DecodeError: one is no JSON, or is not of that type.
+            TooLongError: one grows beyond all measure.
         """
         if not self._has_any and len(self._beginning) < MAX_ERROR_BYTES:
             self._beginning += data
-        try:
-            for event in self._sse.feed(data):
-                self._has_any = True
-                yield None if event.data.strip() == DONE else decoded(self._decoder, event.data)
-        except (msgspec.MsgspecError, TooLongError) as error:
-            raise StreamMalformedError(self._name, f"its stream is not of its own format: {error}") from None
+        for event in self._sse.feed(data):
+            self._has_any = True
+            yield None if event.data.strip() == DONE else decoded(self._decoder, event.data)
 
     def ended(self) -> ModelError:
         """The error that stands for a stream that ended before its terminal signal."""
@@ -64,8 +76,8 @@ class Events(Generic[T]):
 
 def no_stream(body: bytes) -> str:
     """What is said of an answer that is none of a provider's."""
-    words = one_line(body.decode(errors="replace"), 300)
-    return f"it answered with what is no stream of events: {words} Check the base_url."
+    _, words = read_complaint(body)
+    return f"it answered with what is no stream: {one_line(words, 300).rstrip('.')}. Check the base_url."
 
 
 class Halves:

@@ -19,11 +19,15 @@ from roles_runtime.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from roles_runtime.llm.connection import MAX_ERROR_BYTES
 from roles_runtime.llm.parts import mend_surrogates
 from roles_runtime.llm.retry_after import retry_after_s
 
 MAX_WORDS = 600
 """How much of what a provider says goes into a line."""
+
+MAX_CODE = 100
+"""And how much of its code."""
 
 MIN_KEY_CHARS = 6
 """A shorter key is a word, of a server that wants any; to take it out would only spoil what is said."""
@@ -60,10 +64,10 @@ def fault_of(name: str, status: int, headers: Mapping[str, str], body: bytes, sa
 
 def fault_by_words(name: str, status: int, code: str, words: str, *, retry_after_s: float | None = None) -> ModelError:
     """The error that stands for a status (0 where there is none, as inside a stream), a code and words."""
-    told = one_line(words) or f"HTTP {status}"
+    code, told = one_line(code, MAX_CODE), one_line(words) or f"HTTP {status}"
     about = f"{code}: {told}" if code and code not in told else told
     line = f"HTTP {status}: {about}" if status else about
-    both = f"{code} {words}"
+    both = f"{code} {words[:MAX_ERROR_BYTES]}"
     if status in (401, 403) or _KEY_WORDS.search(both) or code in ("authentication_error", "invalid_api_key"):
         return ModelKeyError(name, f"the provider refused the key: {line}. Check the key and what it may do.")
     if status in (400, 413, 422) and _WINDOW.search(both):

@@ -12,7 +12,7 @@ from roles_runtime.errors import ModelError, StreamIncompleteError
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.complaint import Complaint, complaint_of
 from roles_runtime.llm.decoding import raw_text, text_of, tokens
-from roles_runtime.llm.events import Events, Halves
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.faults import fault_by_words
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
@@ -92,11 +92,12 @@ _EVENT = msgspec.json.Decoder(_Event)
 class _Growing:
     """A block that is not whole yet."""
 
-    __slots__ = ("after_calls", "after_chars", "block", "pieces")
+    __slots__ = ("after_calls", "after_chars", "block", "pieces", "signature")
 
     def __init__(self, block: _Block, after_chars: int, after_calls: int) -> None:
         self.block, self.after_chars, self.after_calls = block, after_chars, after_calls
         self.pieces: list[str] = []
+        self.signature = [block.signature or ""]
 
 
 class AnthropicReader:
@@ -113,9 +114,10 @@ class AnthropicReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """The chunks that these bytes complete. See `StreamReader.feed`."""
-        for event in self._events.feed(data):
-            if event is not None:
-                yield from self._read(event)
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
 
     def close(self) -> Iterator[Chunk]:
         """The stream has ended, and not by ``message_stop``, which nothing is read after.
@@ -162,11 +164,12 @@ class AnthropicReader:
         if delta.type == "input_json_delta":
             growing.pieces.append(delta.partial_json or "")
         elif delta.type == "signature_delta":
-            growing.block.signature = (growing.block.signature or "") + (delta.signature or "")
+            growing.signature.append(delta.signature or "")
         elif delta.type == "thinking_delta" and delta.thinking:
             thought = self._halves.join(delta.thinking)
             growing.pieces.append(thought)
-            yield ReasoningChunk(thought)
+            if thought:
+                yield ReasoningChunk(thought)
 
     def _said(self, text: str) -> Iterator[Chunk]:
         text = self._halves.join(text)
@@ -184,7 +187,7 @@ class AnthropicReader:
             arguments = whole or raw_text(block.input)
             yield ToolCallChunk(ToolCall(call_id=text_of(block.id), name=block.name or "", arguments=arguments))
         elif block.type == "thinking":
-            signed: JsonObject = {"type": "thinking", "thinking": whole, "signature": block.signature or ""}
+            signed: JsonObject = {"type": "thinking", "thinking": whole, "signature": "".join(growing.signature)}
             yield self._thought(growing, whole, signed)
         elif block.type == "redacted_thinking":
             yield self._thought(growing, "", {"type": "redacted_thinking", "data": block.data or ""})

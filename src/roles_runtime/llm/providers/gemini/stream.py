@@ -11,7 +11,7 @@ from roles_runtime.errors import ModelError, ModelRefusedError, ModelUnavailable
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.complaint import Complaint, complaint_of
 from roles_runtime.llm.decoding import raw_text, text_of, tokens
-from roles_runtime.llm.events import Events, Halves
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.posts.ids import create_id
@@ -109,9 +109,10 @@ class GeminiReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """The chunks that these bytes complete. See `StreamReader.feed`."""
-        for event in self._events.feed(data):
-            if event is not None:
-                yield from self._read(event)
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
 
     def close(self) -> Iterator[Chunk]:
         """The stream has ended.
@@ -165,8 +166,8 @@ class GeminiReader:
             yield TextChunk(text)
 
     def _think(self, part: _Part) -> Iterator[Chunk]:
-        if part.text:
-            thought = self._halves.join(part.text)
+        thought = self._halves.join(part.text or "")
+        if thought:
             self._thinking.append(thought)
             yield ReasoningChunk(thought)
         if part.thought_signature:

@@ -11,7 +11,7 @@ from roles_runtime.errors import StreamIncompleteError, StreamMalformedError
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.complaint import Complaint, complaint_of
 from roles_runtime.llm.decoding import decoded, raw_text, text_of, tokens
-from roles_runtime.llm.events import Halves, no_stream
+from roles_runtime.llm.events import Halves, format_of, no_stream
 from roles_runtime.llm.faults import fault_by_words
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.sse import LineDecoder
@@ -27,7 +27,7 @@ class _Function(msgspec.Struct):
 
 
 class _Call(msgspec.Struct):
-    function: _Function
+    function: _Function | None = None
 
 
 class _Message(msgspec.Struct):
@@ -71,28 +71,37 @@ class OllamaReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """The chunks that these bytes complete. See `StreamReader.feed`."""
-        for line in self._lines.feed(data):
-            if line.strip():
-                self._has_any = True
-                yield from self._read(decoded(_LINE, line))
+        with format_of(self._name):
+            for line in self._lines.feed(data):
+                if line.strip():
+                    yield from self._read(self._decoded(line))
 
     def close(self) -> Iterator[Chunk]:
         """The stream has ended; its last line may lack an end.
 
         Raises:
-            StreamIncompleteError: no line was ``done``.
+            StreamIncompleteError: no line was ``done``; StreamMalformedError where it was no stream at all.
         """
-        for line in self._lines.close():
-            try:
-                said = decoded(_LINE, line)
-            except msgspec.DecodeError as error:
-                if not self._has_any and not line.lstrip().startswith(b"{"):
-                    raise StreamMalformedError(self._name, no_stream(line)) from error
-                break
-            yield from self._read(said)
-            if said.done:
-                return
+        with format_of(self._name):
+            for line in self._lines.close():
+                try:
+                    said = self._decoded(line)
+                except msgspec.DecodeError:
+                    break
+                yield from self._read(said)
+                if said.done:
+                    return
         raise StreamIncompleteError(self._name)
+
+    def _decoded(self, line: bytes) -> _Line:
+        try:
+            said = decoded(_LINE, line)
+        except msgspec.DecodeError:
+            if not self._has_any and line.lstrip()[:1] != b"{":
+                raise StreamMalformedError(self._name, no_stream(line)) from None
+            raise
+        self._has_any = True
+        return said
 
     def _read(self, line: _Line) -> Iterator[Chunk]:
         if line.error is not None:
@@ -110,8 +119,8 @@ class OllamaReader:
             )
 
     def _take(self, message: _Message) -> Iterator[Chunk]:
-        if message.thinking:
-            thought = self._halves.join(message.thinking)
+        thought = self._halves.join(message.thinking or "")
+        if thought:
             self._thinking.append(thought)
             yield ReasoningChunk(thought)
         if message.content:
@@ -120,8 +129,9 @@ class OllamaReader:
         for call in message.tool_calls or ():
             yield from self._thought_whole()
             self._calls += 1
-            arguments = raw_text(call.function.arguments)
-            yield ToolCallChunk(ToolCall(call_id=self._new_id(), name=call.function.name or "", arguments=arguments))
+            function = call.function or _Function()
+            arguments = raw_text(function.arguments)
+            yield ToolCallChunk(ToolCall(call_id=self._new_id(), name=function.name or "", arguments=arguments))
 
     def _said(self, text: str) -> Iterator[Chunk]:
         if text:

@@ -10,8 +10,8 @@ from roles_runtime.errors import ModelUnavailableError
 from roles_runtime.llm.call_gathering import CallGatherer
 from roles_runtime.llm.calls import Reasoning
 from roles_runtime.llm.complaint import Complaint, complaint_of
-from roles_runtime.llm.decoding import text_of, tokens
-from roles_runtime.llm.events import Events, Halves
+from roles_runtime.llm.decoding import json_text, text_of, tokens
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 
 _LENGTH = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
@@ -89,12 +89,13 @@ class ChatReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """See `StreamReader`."""
-        for event in self._events.feed(data):
-            if event is not None:
-                yield from self._read(event)
-            elif self._reason:
-                yield from self._finished()
-                return
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
+                elif self._reason:
+                    yield from self._finished()
+                    return
 
     def close(self) -> Iterator[Chunk]:
         """See `StreamReader`."""
@@ -116,8 +117,8 @@ class ChatReader:
 
     def _grown(self, delta: _Delta) -> Iterator[Chunk]:
         thought = delta.reasoning_content or delta.reasoning
-        if thought and isinstance(thought, str):
-            thought = self._halves.join(thought)
+        thought = self._halves.join(thought) if isinstance(thought, str) else ""
+        if thought:
             self._thoughts.append(thought)
             yield ReasoningChunk(thought)
         content = delta.content or ""
@@ -143,7 +144,7 @@ class ChatReader:
         function = call.function or _Function()
         arguments = function.arguments or ""
         if not isinstance(arguments, str):
-            arguments = msgspec.json.encode(arguments).decode()
+            arguments = json_text(arguments)
         self._calls.add(index=call.index, call_id=text_of(call.id), name=function.name or "", arguments=arguments)
 
     def _thought(self) -> Iterator[Chunk]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from roles_runtime.errors import ModelError, StreamMalformedError
+from roles_runtime.errors import ModelError
 from roles_runtime.llm.call_gathering import CallGatherer
 from roles_runtime.llm.calls import Reasoning
 from roles_runtime.llm.complaint import Complaint, complaint_of
 from roles_runtime.llm.decoding import decoded, text_of, tokens
-from roles_runtime.llm.events import Events, Halves
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
 
@@ -77,6 +77,7 @@ class _Event(msgspec.Struct):
 
 _DECODER = msgspec.json.Decoder(_Event)
 _ITEM = msgspec.json.Decoder(_Item | None)
+_OBJECT: msgspec.json.Decoder[JsonObject] = msgspec.json.Decoder(dict)
 _RESPONSE = msgspec.json.Decoder(_Response | None)
 
 
@@ -95,12 +96,10 @@ class ResponsesReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """See `StreamReader`."""
-        try:
+        with format_of(self._name):
             for event in self._events.feed(data):
                 if event is not None:
                     yield from self._read(event)
-        except msgspec.DecodeError as error:
-            raise StreamMalformedError(self._name, f"its stream is not of its own format: {error}") from None
 
     def close(self) -> Iterator[Chunk]:
         """See `StreamReader`."""
@@ -112,7 +111,7 @@ class ResponsesReader:
             case "response.output_text.delta":
                 yield from self._said(event.output_index, delta)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                yield ReasoningChunk(self._halves.join(delta))
+                yield from self._mused(delta)
             case "response.function_call_arguments.delta":
                 self._calls.add(index=event.output_index, arguments=delta)
             case "response.output_item.added":
@@ -137,6 +136,11 @@ class ResponsesReader:
         if text:
             self._chars += len(text)
             yield TextChunk(text)
+
+    def _mused(self, text: str) -> Iterator[Chunk]:
+        text = self._halves.join(text)
+        if text:
+            yield ReasoningChunk(text)
 
     def _begun(self, index: int | str | None, item: _Item) -> None:
         if item.type == "function_call":
@@ -163,7 +167,7 @@ class ResponsesReader:
         parts = [*(item.summary or ()), *(item.content or ())]
         payload: JsonObject = {}
         if item.encrypted_content:
-            whole: JsonObject = msgspec.json.decode(raw)
+            whole: JsonObject = decoded(_OBJECT, raw)
             payload = {"summary": [], **{key: whole[key] for key in _TAKEN_BACK if whole.get(key) is not None}}
         return Reasoning(
             text="\n\n".join(each.text for each in parts if each.text),

@@ -36,7 +36,7 @@ def decoded(decoder: msgspec.json.Decoder[T], data: bytes | msgspec.Raw) -> T:
         if b"\\u" not in data:
             raise
     try:
-        value = json.loads(data, parse_int=_int, parse_float=_finite, parse_constant=_finite)
+        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
         return _converted(decoder, value, data)
     except RecursionError:
         raise msgspec.DecodeError("it is nested too deep") from None
@@ -51,10 +51,6 @@ def _converted(decoder: msgspec.json.Decoder[T], value: object, data: bytes) -> 
         # What is kept as its own bytes can be made of bytes alone.
         return decoder.decode(_HALF.sub(_whole, data))
     return halved
-
-
-def _int(digits: str) -> int | float:
-    return int(digits) if len(digits) < 19 else _finite(digits)
 
 
 def _finite(number: str) -> float:

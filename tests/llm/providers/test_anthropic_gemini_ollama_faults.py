@@ -190,7 +190,9 @@ async def test_nobody_there_is_unavailable(provider: str) -> None:
     await model.aclose()
 
 
-@pytest.mark.parametrize("url", ["ftp://example.org", "no address", "http://h:port", "http://h:0", "http://", "http://[::1"])
+@pytest.mark.parametrize(
+    "url", ["ftp://example.org", "no address", "http://h:port", "http://h:0", "http://", "http://[::1"]
+)
 async def test_an_address_that_is_none_is_refused_when_the_model_is_made(provider: str, url: str) -> None:
     with pytest.raises(ModelError, match="its base_url is no address; write http://HOST") as caught:
         ANSWERS[provider][0](url)

@@ -200,3 +200,25 @@ def test_arguments_that_stand_in_the_block_are_taken_from_there() -> None:
     [call, _] = read(reader(), [stream])
     assert isinstance(call, ToolCallChunk)
     assert json.loads(call.call.arguments) == {"a": 1}
+
+
+def test_a_block_that_nobody_ended_is_whole_at_the_end() -> None:
+    stream = events(
+        start(0, type="tool_use", id="a", name="f", input={}),
+        delta(0, "input_json", partial_json='{"x":'),
+        delta(0, "input_json", partial_json="1}"),
+        *end("tool_use", output_tokens=1),
+    )
+    first, last = read(reader(), [stream])
+    assert first == ToolCallChunk(ToolCall(call_id="a", name="f", arguments='{"x":1}'))
+    assert isinstance(last, Finish)
+
+
+def test_blocks_may_be_numbered_by_texts() -> None:
+    stream = events(
+        {**start(0, type="tool_use", id="a", name="f", input={}), "index": "0"},
+        {**delta(0, "input_json", partial_json="{}"), "index": "0"},
+        {**stop(0), "index": "0"},
+        *end("tool_use"),
+    )
+    assert read(reader(), [stream])[0] == ToolCallChunk(ToolCall(call_id="a", name="f", arguments="{}"))

@@ -143,6 +143,19 @@ class TestErrors:
             ("[[role]]\ntype = 'echo'\n[[role]]\ntype = 3", "team.toml: role[1].type: Input should be a valid string"),
             ("[[role]]\ntype = 'echo'\ntools = 'x'", "team.toml: role[0].tools: Input should be a valid list"),
             ("[telemetry]\nlog = 'loud'", "team.toml: telemetry.log: Input should be 'debug', 'info'"),
+            (
+                "[provider.openai]\nbase_url = 'ftp://h'",
+                "team.toml: provider.openai.base_url: it must begin with http:// or https://.",
+            ),
+            (
+                "[provider.openai]\nbase_url = 'http://'",
+                "team.toml: provider.openai.base_url: it must be an address, as http://HOST:PORT.",
+            ),
+            ("[provider.openai]\nbase_url = 'http://h:port'", "provider.openai.base_url: it must be an address"),
+            (
+                "[provider.openai]\ntop_p = 'much'",
+                "team.toml: provider.openai.top_p: Input should be a valid number, not 'much'.",
+            ),
             ("a = b", "team.toml: file: it is no TOML: Invalid value (at line 1, column 5)."),
             ("a = " + "[" * 5000, "team.toml: file: it is no TOML: "),
         ],
@@ -153,6 +166,24 @@ class TestErrors:
         head, _, tail = told.partition(" .* ")
         assert message.startswith(head) or head in message
         assert tail in message
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "provider = 'KEY'",
+            "[provider]\nopenai = 'KEY'",
+            "[provider.openai]\napi_key = 'KEY'",
+            "[provider.openai]\napi_key_env = ['KEY']",
+            "[provider.openai]\nbase_url = 'KEY'",
+            "[provider.openai]\nbase_url = 'https://user:KEY@h:port'",
+            "[provider.openai]\nparams = 'KEY'",
+        ],
+    )
+    def test_do_not_repeat_a_key_that_stands_there_by_mistake(self, text: str) -> None:
+        message = refused(text.replace("KEY", "sk-0123456789"))
+
+        assert message.startswith("team.toml: provider")
+        assert "sk-0123456789" not in message
 
     def test_name_the_variable_of_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("ROLES_LIMITS__TURN_TIMEOUT_S", "soon")

@@ -252,6 +252,24 @@ def test_a_model_of_the_environment_is_told_as_such(house: House, monkeypatch: p
 FILES = '[mcp.files]\ncommand = ["files-server", "."]\nallow = ["read_file", "write_file"]\n'
 
 
+HOUSE = 'model = ["scripted:answers.json", "house:m"]\n[provider.house]\ntype = "openai"\napi_key_env = "HOUSE_KEY"\n'
+
+
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_nobody_is_asked_with_another_key_than_the_one_that_is_named(
+    house: House, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-house")
+    monkeypatch.delenv("HOUSE_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("HOUSE_KEY", value)
+    told = refused(house, HOUSE)
+    assert told.startswith("team.toml: provider.house.api_key_env: the environment has no such variable, or nothing")
+    assert "HOUSE_KEY" not in told
+    monkeypatch.setenv("HOUSE_KEY", "sk-of-this-house")
+    assert made(house, HOUSE).roles
+
+
 def test_a_role_is_handed_what_it_may_call_of_a_server(house: House) -> None:
     team = made(
         house,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from roles_runtime.llm.call_gathering import CallGatherer
+import pytest
+
+from roles_runtime.llm.call_gathering import MAX_CALLS, CallGatherer
+from roles_runtime.llm.sse import TooLongError
 
 
 def gathered(*fragments: dict[str, object]) -> list[tuple[str, str, str]]:
@@ -71,3 +74,24 @@ def test_whole_arguments_take_the_place_of_their_fragments() -> None:
     gatherer.add(call_id="a", name="f", arguments='{"a"')
     gatherer.replace_arguments('{"a": 1}', call_id="a")
     assert gatherer.calls()[0].arguments == '{"a": 1}'
+
+
+def test_an_index_may_be_a_text() -> None:
+    assert gathered(
+        {"index": "0", "call_id": "a", "name": "f"},
+        {"index": "1", "call_id": "b", "name": "g"},
+        {"index": "0", "arguments": "[0]"},
+        {"index": "1", "arguments": "[1]"},
+    ) == [("a", "f", "[0]"), ("b", "g", "[1]")]
+
+
+def test_calls_are_bounded_in_pieces_and_whole() -> None:
+    gatherer = CallGatherer()
+    for number in range(MAX_CALLS):
+        gatherer.add_whole(call_id=f"c{number}", name="f")
+    gatherer.add(call_id=f"c{MAX_CALLS - 1}", arguments="{}")
+    with pytest.raises(TooLongError, match="tool calls"):
+        gatherer.add(call_id="one more", name="f")
+    with pytest.raises(TooLongError, match="tool calls"):
+        gatherer.add_whole(call_id="one more", name="f")
+    assert len(gatherer.calls()) == MAX_CALLS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 
 import pytest
@@ -42,3 +43,9 @@ def test_a_known_model_has_a_window() -> None:
 def test_a_provider_that_counts_more_cached_tokens_than_input_is_not_believed() -> None:
     odd, all_cached = (price_usd("openai:gpt-5", Usage(10, cached_tokens=n)) for n in (50, 10))
     assert odd == all_cached
+
+
+def test_without_the_tables_nothing_has_a_price_or_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "genai_prices", None)
+    assert price_usd("openai:gpt-5", Usage(1000, 10, 1)) is None
+    assert context_window.__wrapped__("openai:gpt-5") is None

@@ -285,9 +285,17 @@ def _first(error: ValidationError, layers: Sequence[tuple[str, Mapping[str, obje
         case "missing":
             return _wrong(layers, key[:-1], f"it needs a {key[-1]!r}.")
     # Where a value is a list or a section, the text of pydantic says what it must be; it ends without a full stop.
-    # A server's section may hold keys.
-    given = "" if key[:1] == ("mcp",) else f", not {found['input']!r:.60}"
+    given = "" if _may_be_secret(key) else f", not {found['input']!r:.60}"
     return _wrong(layers, key, f"{found['msg'].removeprefix('Value error, ')}{given}.")
+
+
+_PLAIN = frozenset({"context_window", "temperature", "top_p", "max_tokens", "effort"})
+"""What of a provider's section may be repeated in an error."""
+
+
+def _may_be_secret(key: Key) -> bool:
+    """Whether a key of a provider or a server may stand there, be it by mistake."""
+    return key[:1] == ("mcp",) or (key[:1] == ("provider",) and _PLAIN.isdisjoint(key[2:3]))
 
 
 def _known_at(key: Key) -> list[str]:

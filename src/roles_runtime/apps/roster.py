@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from roles_runtime.apps.config import Config, Key, suggestion
@@ -70,6 +70,7 @@ class _Models:
     def get(self, given: ModelNames, key: Key) -> Model:
         name = given if isinstance(given, str) else tuple(given)
         if name not in self._made:
+            self._check_keys((name,) if isinstance(name, str) else name)
             try:
                 self._made[name] = resolve_model(name, self._options)
             except PluginNotFoundError as error:
@@ -78,6 +79,15 @@ class _Models:
             except (PluginLoadError, ModelError) as error:
                 raise self._config.wrong(key, str(error)) from error
         return self._made[name]
+
+    def _check_keys(self, names: Iterable[str]) -> None:
+        """Nobody is asked with another key than the one that was named for him."""
+        for label in (each.partition(":")[0] for each in names):
+            section = self._config.settings.provider.get(label)
+            if section is not None and section.lacks_key:
+                # What stands there may be a key by mistake, so that it is not said.
+                problem = "the environment has no such variable, or nothing in it; name the one that holds the key."
+                raise self._config.wrong(("provider", label, "api_key_env"), problem)
 
 
 def _make_role(

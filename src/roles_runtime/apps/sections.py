@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr, field_validator
 
+from roles_runtime.llm.http_connection import host_of
 from roles_runtime.llm.options import ModelSettings, ProviderOptions
 from roles_runtime.llm.request import Effort
 
@@ -56,7 +57,14 @@ class ProviderSettings(Section):
     def _is_http(cls, base_url: str | None) -> str | None:
         if base_url is not None and not base_url.startswith(("http://", "https://")):
             raise ValueError("it must begin with http:// or https://")
+        if base_url is not None and not host_of(base_url):
+            raise ValueError("it must be an address, as http://HOST:PORT")
         return base_url
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether the variable that is named holds nothing."""
+        return self.api_key_env is not None and not os.environ.get(self.api_key_env, "").strip()
 
     def options(self, name: str) -> ProviderOptions:
         """What the provider is told.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.sse import TooLongError
+
+MAX_CALLS = 4096
+"""Of one answer: a peer gone mad must not keep us busy for ever."""
 
 
 class _Open:
     __slots__ = ("arguments", "call_id", "index", "name")
 
-    def __init__(self, index: int | None, call_id: str) -> None:
+    def __init__(self, index: int | str | None, call_id: str) -> None:
         self.index, self.call_id, self.name = index, call_id, ""
         self.arguments: list[str] = []
 
@@ -28,24 +32,30 @@ class CallGatherer:
     def __len__(self) -> int:
         return len(self._calls)
 
-    def add(self, *, index: int | None = None, call_id: str = "", name: str = "", arguments: str = "") -> None:
-        """Takes a fragment."""
+    def add(self, *, index: int | str | None = None, call_id: str = "", name: str = "", arguments: str = "") -> None:
+        """Takes a fragment.
+
+        Raises:
+            TooLongError: there are more calls than any model makes.
+        """
         call = self._find(index, call_id, name)
         if call is None:
-            call = _Open(index, call_id)
-            self._calls.append(call)
+            call = self._opened(index, call_id)
         call.call_id = call.call_id or call_id
         call.name = call.name or name
         if arguments:
             call.arguments.append(arguments)
 
     def add_whole(self, *, call_id: str = "", name: str = "", arguments: str = "") -> None:
-        """Takes a call that comes in one piece."""
-        call = _Open(None, call_id)
-        call.name, call.arguments = name, [arguments]
-        self._calls.append(call)
+        """Takes a call that comes in one piece.
 
-    def replace_arguments(self, arguments: str, *, index: int | None = None, call_id: str = "") -> None:
+        Raises:
+            TooLongError: there are more calls than any model makes.
+        """
+        call = self._opened(None, call_id)
+        call.name, call.arguments = name, [arguments]
+
+    def replace_arguments(self, arguments: str, *, index: int | str | None = None, call_id: str = "") -> None:
         """Takes the whole arguments, in place of the fragments so far; they are the same where nothing was lost."""
         call = self._find(index, call_id)
         if call is not None:
@@ -64,7 +74,14 @@ class CallGatherer:
             whole.append(ToolCall(call_id=call_id, name=call.name, arguments="".join(call.arguments)))
         return tuple(whole)
 
-    def _find(self, index: int | None, call_id: str, name: str = "") -> _Open | None:
+    def _opened(self, index: int | str | None, call_id: str) -> _Open:
+        if len(self._calls) >= MAX_CALLS:
+            raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
+        call = _Open(index, call_id)
+        self._calls.append(call)
+        return call
+
+    def _find(self, index: int | str | None, call_id: str, name: str = "") -> _Open | None:
         for call in reversed(self._calls):
             if index is not None and call.index is not None and call.index != index:
                 continue

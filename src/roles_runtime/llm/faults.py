@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import groupby
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
@@ -17,13 +19,21 @@ from roles_runtime.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from roles_runtime.llm.connection import MAX_ERROR_BYTES
+from roles_runtime.llm.parts import mend_surrogates
 from roles_runtime.llm.retry_after import retry_after_s
 
 MAX_WORDS = 600
 """How much of what a provider says goes into a line."""
 
+MAX_CODE = 100
+"""And how much of its code."""
+
 MIN_KEY_CHARS = 6
 """A shorter key is a word, of a server that wants any; to take it out would only spoil what is said."""
+
+PIECE_CHARS = 8
+"""How much of a key in a row is still a piece of it; fewer characters tell nothing."""
 
 _WINDOW = re.compile(
     r"context.{0,12}(length|window|size)|maximum.{0,20}tokens|too many tokens|prompt is too long|"
@@ -54,10 +64,10 @@ def fault_of(name: str, status: int, headers: Mapping[str, str], body: bytes, sa
 
 def fault_by_words(name: str, status: int, code: str, words: str, *, retry_after_s: float | None = None) -> ModelError:
     """The error that stands for a status (0 where there is none, as inside a stream), a code and words."""
-    told = one_line(words) or f"HTTP {status}"
+    code, told = one_line(code, MAX_CODE), one_line(words) or f"HTTP {status}"
     about = f"{code}: {told}" if code and code not in told else told
     line = f"HTTP {status}: {about}" if status else about
-    both = f"{code} {words}"
+    both = f"{code} {words[:MAX_ERROR_BYTES]}"
     if status in (401, 403) or _KEY_WORDS.search(both) or code in ("authentication_error", "invalid_api_key"):
         return ModelKeyError(name, f"the provider refused the key: {line}. Check the key and what it may do.")
     if status in (400, 413, 422) and _WINDOW.search(both):
@@ -82,13 +92,27 @@ def fault_by_words(name: str, status: int, code: str, words: str, *, retry_after
 def without_key(error: ModelError, key: SecretStr | None) -> ModelError:
     """The same error, without the key where a provider repeated it, whatever the key looks like."""
     secret = "" if key is None else key.get_secret_value().strip()
-    if len(secret) >= MIN_KEY_CHARS and secret in str(error):
-        error.problem = error.problem.replace(secret, "[key]")
-        error.args = tuple(each.replace(secret, "[key]") if isinstance(each, str) else each for each in error.args)
+    if len(secret) >= MIN_KEY_CHARS:
+        error.problem = masked(error.problem, secret)
+        error.args = tuple(masked(each, secret) if isinstance(each, str) else each for each in error.args)
     return error
 
 
-def one_line(words: str) -> str:
+def masked(text: str, secret: str) -> str:
+    """The text with ``[key]`` for each piece of the key: it may have been cut, quoted, broken or half hidden before."""
+    size = min(PIECE_CHARS, len(secret))
+    hidden = bytearray(len(text))
+    for form in {secret, quote(secret, safe="")}:
+        for piece in {form[at : at + size] for at in range(len(form) - size + 1)}:
+            found = text.find(piece)
+            while found >= 0:
+                hidden[found : found + size] = b"\1" * size
+                found = text.find(piece, found + 1)
+    runs = groupby(zip(text, hidden, strict=True), key=lambda each: each[1])
+    return "".join("[key]" if is_hidden else "".join(letter for letter, _ in run) for is_hidden, run in runs)
+
+
+def one_line(words: str, limit: int = MAX_WORDS) -> str:
     """The words on one line, bounded, without what looks like a key."""
-    text = _SECRETS.sub("[key]", " ".join(words[: 4 * MAX_WORDS].split()))
-    return text if len(text) <= MAX_WORDS else text[:MAX_WORDS] + "…"
+    text = _SECRETS.sub("[key]", " ".join(mend_surrogates(words[: 4 * limit]).split()))
+    return text if len(text) <= limit else text[:limit] + "…"

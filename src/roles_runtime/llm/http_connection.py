@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import msgspec
 from pydantic import SecretStr
@@ -36,6 +37,9 @@ class HttpConnection:
         headers: Asked for at each call, keys included; what it raises comes out of `open`.
         lacks: What is missing beside the package, as a key; empty where nothing is.
         silence_timeout_s: How long the provider may say nothing at all.
+
+    Raises:
+        ModelError: the address is none.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class HttpConnection:
         *,
         silence_timeout_s: float = SILENCE_TIMEOUT_S,
     ) -> None:
+        check_address(name, url)
         self._name, self._extra, self._url = name, extra, url
         self._headers, self._lacks = headers, lacks
         self._silence_timeout_s = silence_timeout_s
@@ -99,6 +104,26 @@ class HttpConnection:
                 follow_redirects=False,
             )
         )
+
+
+def host_of(base_url: str) -> str:
+    """The host of an ``http(s)`` address; empty where it is no such address."""
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:
+        return ""
+    return (host or "") if parts.scheme in ("http", "https") else ""
+
+
+def check_address(name: str, base_url: str) -> None:
+    """Checks that a provider may be there.
+
+    Raises:
+        ModelError: the address is none.
+    """
+    if not host_of(base_url):
+        raise ModelError(name, "its base_url is no address; write http://HOST/… or https://HOST/…")
 
 
 def missing_extra(extra: str) -> str:

@@ -47,8 +47,11 @@ def context_window(model: str) -> int | None:
 
 def _calculated(model: str, usage: Usage) -> PriceCalculation | None:
     # Imported when first asked for: the tables are large.
-    from genai_prices import Usage as Tokens
-    from genai_prices import calc_price
+    try:
+        from genai_prices import Usage as Tokens
+        from genai_prices import calc_price
+    except ImportError:  # its own needs are those of the extras; no answer fails for want of a price
+        return None
 
     provider, _, name = model.partition(":")
     tokens = Tokens(

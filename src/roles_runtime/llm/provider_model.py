@@ -7,17 +7,40 @@ from collections.abc import AsyncGenerator
 import msgspec
 from anyio import to_thread
 
-from roles_runtime.errors import ModelError, StreamMalformedError
+from roles_runtime.errors import ModelError
 from roles_runtime.llm.adapter import Adapter
 from roles_runtime.llm.assembly import assemble
+from roles_runtime.llm.call_gathering import MAX_CALLS
 from roles_runtime.llm.connection import Connection, HttpStatusError
+from roles_runtime.llm.events import format_of
 from roles_runtime.llm.faults import fault_of, without_key
-from roles_runtime.llm.model import Chunk, Finish
+from roles_runtime.llm.model import Chunk, Finish, ToolCallChunk
 from roles_runtime.llm.options import ModelSettings
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.prices import context_window
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.llm.sse import TooLongError
+
+MAX_ANSWER_BYTES = 128 << 20
+"""An answer above it is refused, whatever it is made of: pings, empty pieces, text without an end."""
+
+
+class _Measure:
+    """How much of an answer there was so far."""
+
+    def __init__(self) -> None:
+        self._size_bytes = self._calls = 0
+
+    def add_bytes(self, piece: bytes) -> None:
+        self._size_bytes += len(piece)
+        if self._size_bytes > MAX_ANSWER_BYTES:
+            raise TooLongError(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
+
+    def add(self, chunk: Chunk) -> Chunk:
+        self._calls += isinstance(chunk, ToolCallChunk)
+        if self._calls > MAX_CALLS:
+            raise TooLongError(f"more than {MAX_CALLS:,} tool calls")
+        return chunk
 
 
 class ProviderModel:
@@ -61,29 +84,29 @@ class ProviderModel:
         if not self._looked_up:
             await self._look_up_window()
         body = self.body(request)
-        reader = self.adapter.reader()
+        reader, measure = self.adapter.reader(), _Measure()
         finish: Finish | None = None
         try:
-            async with self.connection.open(body) as data:
-                async for piece in data:
-                    for chunk in reader.feed(piece):
-                        if isinstance(chunk, Finish):
-                            finish = chunk
+            with format_of(self.name):
+                async with self.connection.open(body) as data:
+                    async for piece in data:
+                        measure.add_bytes(piece)
+                        for chunk in reader.feed(piece):
+                            if isinstance(chunk, Finish):
+                                finish = chunk
+                                break
+                            yield measure.add(chunk)
+                        if finish is not None:
                             break
-                        yield chunk
-                    if finish is not None:
-                        break
-            # It is said when the line is given back: whoever hears it asks no more, and closes what is still open.
-            for chunk in reader.close() if finish is None else (finish,):
-                yield chunk
+                # It is said when the line is given back: whoever hears it asks no more, and closes what is still open.
+                for chunk in reader.close() if finish is None else (finish,):
+                    yield measure.add(chunk)
         except HttpStatusError as fault:
             said = self.adapter.read_error(fault.status, fault.body)
             error = fault_of(self.name, fault.status, fault.headers, fault.body, said)
             raise without_key(error, self.connection.key()) from None
         except ModelError as error:
             raise without_key(error, self.connection.key()) from None
-        except (msgspec.DecodeError, TooLongError) as error:
-            raise StreamMalformedError(self.name, f"its stream is not of its own format: {error}") from error
 
     async def _look_up_window(self) -> None:
         """Learns how long a prompt may be, once, where nobody said."""

@@ -190,11 +190,13 @@ async def test_nobody_there_is_unavailable(provider: str) -> None:
     await model.aclose()
 
 
-@pytest.mark.parametrize("url", ["ftp://example.org", "no address", "http://h:port"])
-async def test_an_address_that_is_none_is_an_error_of_ours(provider: str, url: str) -> None:
-    model = ANSWERS[provider][0](url)
-    with pytest.raises(ModelRefusedError, match="base_url"):
-        await told(model)
+@pytest.mark.parametrize(
+    "url", ["ftp://example.org", "no address", "http://h:port", "http://h:0", "http://", "http://[::1"]
+)
+async def test_an_address_that_is_none_is_refused_when_the_model_is_made(provider: str, url: str) -> None:
+    with pytest.raises(ModelError, match="its base_url is no address; write http://HOST") as caught:
+        ANSWERS[provider][0](url)
+    assert not caught.value.transient
 
 
 async def test_silence_is_bounded(provider: str) -> None:

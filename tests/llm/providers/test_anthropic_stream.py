@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import pytest
 
 from llm.providers.scenes import read, same_however_cut
@@ -16,6 +15,7 @@ from roles_runtime.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     StreamIncompleteError,
+    StreamMalformedError,
 )
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.model import Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
@@ -171,8 +171,8 @@ def test_an_error_inside_the_stream_is_the_error_it_names(kind: str, words: str,
 
 
 @pytest.mark.parametrize("bad", [b"data: {\n\n", b"data: [1]\n\n", b'data: {"type": 7}\n\n', b'data: "\xff"\n\n'])
-def test_bytes_that_are_not_of_the_format_are_an_error_of_decoding(bad: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
+def test_bytes_that_are_not_of_the_format_are_an_error_of_ours(bad: bytes) -> None:
+    with pytest.raises(StreamMalformedError):
         read(reader(), [bad])
 
 
@@ -200,3 +200,25 @@ def test_arguments_that_stand_in_the_block_are_taken_from_there() -> None:
     [call, _] = read(reader(), [stream])
     assert isinstance(call, ToolCallChunk)
     assert json.loads(call.call.arguments) == {"a": 1}
+
+
+def test_a_block_that_nobody_ended_is_whole_at_the_end() -> None:
+    stream = events(
+        start(0, type="tool_use", id="a", name="f", input={}),
+        delta(0, "input_json", partial_json='{"x":'),
+        delta(0, "input_json", partial_json="1}"),
+        *end("tool_use", output_tokens=1),
+    )
+    first, last = read(reader(), [stream])
+    assert first == ToolCallChunk(ToolCall(call_id="a", name="f", arguments='{"x":1}'))
+    assert isinstance(last, Finish)
+
+
+def test_blocks_may_be_numbered_by_texts() -> None:
+    stream = events(
+        {**start(0, type="tool_use", id="a", name="f", input={}), "index": "0"},
+        {**delta(0, "input_json", partial_json="{}"), "index": "0"},
+        {**stop(0), "index": "0"},
+        *end("tool_use"),
+    )
+    assert read(reader(), [stream])[0] == ToolCallChunk(ToolCall(call_id="a", name="f", arguments="{}"))

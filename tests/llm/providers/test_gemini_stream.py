@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import pytest
 
 from llm.providers.scenes import counter, read, same_however_cut
@@ -14,6 +13,7 @@ from roles_runtime.errors import (
     ModelRefusedError,
     ModelUnavailableError,
     StreamIncompleteError,
+    StreamMalformedError,
 )
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.model import Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
@@ -159,6 +159,6 @@ def test_an_error_inside_the_stream_is_the_error_it_names() -> None:
 
 
 @pytest.mark.parametrize("bad", [b"data: {\n\n", b"data: [1]\n\n", b'data: {"candidates": 7}\n\n'])
-def test_bytes_that_are_not_of_the_format_are_an_error_of_decoding(bad: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
+def test_bytes_that_are_not_of_the_format_are_an_error_of_ours(bad: bytes) -> None:
+    with pytest.raises(StreamMalformedError):
         read(reader(), [bad])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import pytest
 
 from llm.providers.scenes import counter, read, same_however_cut
-from roles_runtime.errors import ModelUnavailableError, StreamIncompleteError
+from roles_runtime.errors import ModelUnavailableError, StreamIncompleteError, StreamMalformedError
 from roles_runtime.llm.calls import Reasoning, ToolCall
 from roles_runtime.llm.model import Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
@@ -84,8 +83,8 @@ def test_an_error_inside_the_stream_is_the_servers() -> None:
 
 
 @pytest.mark.parametrize("bad", [b"{\n", b"[1]\n", b'{"message": 7}\n', b"<html>\n"])
-def test_bytes_that_are_not_of_the_format_are_an_error_of_decoding(bad: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
+def test_bytes_that_are_not_of_the_format_are_an_error_of_ours(bad: bytes) -> None:
+    with pytest.raises(StreamMalformedError):
         read(reader(), [bad])
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from llm.providers.openai_types import hold_to_vendor
@@ -209,35 +207,3 @@ CLOSED: JsonObject = {**OPEN, "additionalProperties": False}
 )
 def test_a_schema_is_strict_only_where_the_vendor_would_take_it_so(schema: JsonObject, strict: bool) -> None:
     assert is_strict(schema) is strict
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ({"error": {"message": "No.", "type": "t", "code": "c"}}, ("c", "No.")),
-        ({"error": {"message": "No.", "type": "t", "code": None}}, ("t", "No.")),
-        ({"error": {"message": "No.", "code": "1214"}}, ("1214", "No.")),
-        ({"error": {"message": "No.", "type": "t", "code": 429}}, ("t", "No.")),
-        ({"error": "No."}, ("", "No.")),
-        ({"message": "No.", "code": 400}, ("400", "No.")),
-        ({"detail": [{"loc": ["a"]}]}, ("", '[{"loc":["a"]}]')),
-        ([{"error": {"message": "No."}}], ("", "No.")),
-    ],
-)
-def test_what_a_server_complains_of_is_read_in_all_its_forms(answer: object, said: tuple[str, str]) -> None:
-    assert adapter(COMPATIBLE, "m").read_error(400, json.dumps(answer).encode()) == said
-
-
-@pytest.mark.parametrize(
-    ("page", "said"),
-    [
-        (b"<html><head><title>502 Bad Gateway</title>", "an HTML page: 502 Bad Gateway"),
-        (b"\n<!doctype html><p>", "an HTML page"),
-        (b"upstream \xff\xfe gone", "upstream \ufffd\ufffd gone"),
-        (b"", ""),
-        (b"null", "null"),
-        (b"[" * 100_000, "[" * 2000),
-    ],
-)
-def test_what_is_no_complaint_of_the_servers_own_is_told_too(page: bytes, said: str) -> None:
-    assert adapter(COMPATIBLE, "m").read_error(502, page) == ("", said)

@@ -10,11 +10,12 @@ from pydantic import JsonValue
 
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.adapter import Adapter, Capabilities
+from roles_runtime.llm.complaint import read_complaint
 from roles_runtime.llm.llm_message import WireMessage
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.anthropic.families import Family, family_of
 from roles_runtime.llm.providers.anthropic.schema import enforceable
-from roles_runtime.llm.providers.anthropic.stream import ORIGIN, AnthropicReader, said_by
+from roles_runtime.llm.providers.anthropic.stream import ORIGIN, AnthropicReader
 from roles_runtime.llm.providers.anthropic.turns import turns_of
 from roles_runtime.llm.request import LLMRequest
 
@@ -119,7 +120,7 @@ class AnthropicAdapter(Adapter):
 
     def read_error(self, status: int, body: bytes) -> tuple[str, str]:
         """Its type and message."""
-        return said_by(body)
+        return read_complaint(body)
 
     def fit_call_id(self, call_id: str) -> str:
         """Of letters, digits, ``_`` and ``-``."""

@@ -12,7 +12,13 @@ from pydantic import SecretStr
 
 from roles_runtime.errors import ModelError, ModelUnavailableError
 from roles_runtime.llm.connection import HttpStatusError
-from roles_runtime.llm.http_connection import CONNECT_TIMEOUT_S, MAX_CONNECTIONS, SILENCE_TIMEOUT_S, missing_extra
+from roles_runtime.llm.http_connection import (
+    CONNECT_TIMEOUT_S,
+    MAX_CONNECTIONS,
+    SILENCE_TIMEOUT_S,
+    check_address,
+    missing_extra,
+)
 from roles_runtime.llm.keys import find_key, in_header, missing_key, needed_key
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.per_loop import PerLoop
@@ -35,6 +41,9 @@ class AnthropicConnection:
         api_key: The key; looked for in the environment at the first call where it is left out.
         base_url: Where the API is, without ``/v1``.
         silence_timeout_s: How long the provider may say nothing at all.
+
+    Raises:
+        ModelError: the address is none.
     """
 
     def __init__(
@@ -45,6 +54,7 @@ class AnthropicConnection:
         *,
         silence_timeout_s: float = SILENCE_TIMEOUT_S,
     ) -> None:
+        check_address(name, base_url or BASE_URL)
         self._name, self._api_key, self._base_url = name, api_key, base_url or BASE_URL
         self._silence_timeout_s = silence_timeout_s
         self._clients: PerLoop[AsyncAnthropic] = PerLoop(self._client)

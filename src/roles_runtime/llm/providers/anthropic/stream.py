@@ -10,10 +10,12 @@ import msgspec
 
 from roles_runtime.errors import ModelError, StreamIncompleteError
 from roles_runtime.llm.calls import Reasoning, ToolCall
+from roles_runtime.llm.complaint import Complaint, complaint_of
+from roles_runtime.llm.decoding import raw_text, text_of, tokens
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.faults import fault_by_words
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
-from roles_runtime.llm.sse import EventDecoder
 
 ORIGIN = "anthropic"
 """Whose thoughts they are."""
@@ -50,82 +52,52 @@ _STATUS: Mapping[str, int] = MappingProxyType(
 """Which HTTP status an error would have that comes inside the stream; one of an unknown type is the server's."""
 
 
-class _Details(msgspec.Struct):
-    thinking_tokens: int | None = None
-
-
-class _Counted(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    output_tokens_details: _Details | None = None
-
-
 class _Message(msgspec.Struct):
-    usage: _Counted | None = None
+    usage: object = None
 
 
 class _Block(msgspec.Struct):
-    type: str
-    text: str = ""
-    thinking: str = ""
-    signature: str = ""
-    data: str = ""
-    id: str = ""
-    name: str = ""
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    id: str | int | None = None
+    name: str | None = None
     input: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class _Delta(msgspec.Struct):
     type: str = ""
-    text: str = ""
-    thinking: str = ""
-    signature: str = ""
-    partial_json: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
     stop_reason: str | None = None
 
 
-class _Error(msgspec.Struct):
-    type: str = ""
-    message: str = ""
-
-
 class _Event(msgspec.Struct):
-    type: str
-    index: int = -1
+    type: str = ""
+    index: int | str | None = None
     message: _Message | None = None
     content_block: _Block | None = None
     delta: _Delta | None = None
-    usage: _Counted | None = None
-    error: _Error | None = None
-
-
-class _Refusal(msgspec.Struct):
-    error: _Error
+    usage: object = None
+    error: Complaint | str | None = None
 
 
 _EVENT = msgspec.json.Decoder(_Event)
-_REFUSAL = msgspec.json.Decoder(_Refusal)
-
-
-def said_by(body: bytes) -> tuple[str, str]:
-    """The type and the words of an error's body; of what is none of Anthropic's, the body itself."""
-    try:
-        error = _REFUSAL.decode(body).error
-    except msgspec.DecodeError:
-        return "", body.decode(errors="replace")
-    return error.type, error.message
 
 
 class _Growing:
     """A block that is not whole yet."""
 
-    __slots__ = ("after_calls", "after_chars", "block", "pieces")
+    __slots__ = ("after_calls", "after_chars", "block", "pieces", "signature")
 
     def __init__(self, block: _Block, after_chars: int, after_calls: int) -> None:
         self.block, self.after_chars, self.after_calls = block, after_chars, after_calls
         self.pieces: list[str] = []
+        self.signature = [block.signature or ""]
 
 
 class AnthropicReader:
@@ -133,24 +105,27 @@ class AnthropicReader:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._events = EventDecoder()
-        self._blocks: dict[int, _Growing] = {}
+        self._events = Events(name, _EVENT)
+        self._halves = Halves()
+        self._blocks: dict[int | str | None, _Growing] = {}
         self._chars = self._calls = 0
-        self._usage = _Counted()
+        self._usage: dict[str, object] = {}
         self._reason: Reason | None = None
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """The chunks that these bytes complete. See `StreamReader.feed`."""
-        for event in self._events.feed(data):
-            yield from self._read(_EVENT.decode(event.data))
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
 
     def close(self) -> Iterator[Chunk]:
         """The stream has ended, and not by ``message_stop``, which nothing is read after.
 
         Raises:
-            StreamIncompleteError: always.
+            StreamIncompleteError: always; StreamMalformedError or another ModelError where it was no stream at all.
         """
-        raise StreamIncompleteError(self._name)
+        raise self._events.ended()
 
     def _read(self, event: _Event) -> Iterator[Chunk]:
         match event:
@@ -160,19 +135,18 @@ class AnthropicReader:
                 yield from self._begin(event.index, block)
             case _Event(type="content_block_stop"):
                 yield from self._end(event.index)
-            case _Event(type="message_start", message=_Message(usage=_Counted() as usage)):
+            case _Event(type="message_start", message=_Message(usage=usage)):
                 self._count(usage)
             case _Event(type="message_delta"):
-                if event.usage is not None:
-                    self._count(event.usage)
+                self._count(event.usage)
                 if event.delta is not None and event.delta.stop_reason is not None:
                     self._reason = _REASONS.get(event.delta.stop_reason, "tool_calls" if self._calls else "stop")
             case _Event(type="message_stop"):
-                yield self._finish()
-            case _Event(type="error"):
-                raise self._fault(event.error or _Error())
+                yield from self._finished()
+            case _ if event.type == "error" or event.error is not None:
+                raise self._fault(complaint_of(event.error or Complaint()))
 
-    def _begin(self, index: int, block: _Block) -> Iterator[Chunk]:
+    def _begin(self, index: int | str | None, block: _Block) -> Iterator[Chunk]:
         self._blocks[index] = _Growing(block, self._chars, self._calls)
         if block.type == "tool_use":
             self._calls += 1
@@ -180,37 +154,43 @@ class AnthropicReader:
             first = _Delta(type=f"{block.type}_delta", text=block.text, thinking=block.thinking)
             yield from self._grow(index, first)
 
-    def _grow(self, index: int, delta: _Delta) -> Iterator[Chunk]:
+    def _grow(self, index: int | str | None, delta: _Delta) -> Iterator[Chunk]:
         if delta.type == "text_delta":
-            if delta.text:
-                self._chars += len(delta.text)
-                yield TextChunk(delta.text)
+            yield from self._said(delta.text or "")
             return
         growing = self._blocks.get(index)
         if growing is None:
             return
         if delta.type == "input_json_delta":
-            growing.pieces.append(delta.partial_json)
+            growing.pieces.append(delta.partial_json or "")
         elif delta.type == "signature_delta":
-            growing.block.signature += delta.signature
+            growing.signature.append(delta.signature or "")
         elif delta.type == "thinking_delta" and delta.thinking:
-            growing.pieces.append(delta.thinking)
-            yield ReasoningChunk(delta.thinking)
+            thought = self._halves.join(delta.thinking)
+            growing.pieces.append(thought)
+            if thought:
+                yield ReasoningChunk(thought)
 
-    def _end(self, index: int) -> Iterator[Chunk]:
+    def _said(self, text: str) -> Iterator[Chunk]:
+        text = self._halves.join(text)
+        if text:
+            self._chars += len(text)
+            yield TextChunk(text)
+
+    def _end(self, index: int | str | None) -> Iterator[Chunk]:
         growing = self._blocks.pop(index, None)
         if growing is None:
             return
         block, whole = growing.block, "".join(growing.pieces)
         if block.type == "tool_use":
             # Nothing came where the input stands in the block itself, or where there is none.
-            arguments = whole or bytes(block.input).decode()
-            yield ToolCallChunk(ToolCall(call_id=block.id, name=block.name, arguments=arguments))
+            arguments = whole or raw_text(block.input)
+            yield ToolCallChunk(ToolCall(call_id=text_of(block.id), name=block.name or "", arguments=arguments))
         elif block.type == "thinking":
-            signed: JsonObject = {"type": "thinking", "thinking": whole, "signature": block.signature}
+            signed: JsonObject = {"type": "thinking", "thinking": whole, "signature": "".join(growing.signature)}
             yield self._thought(growing, whole, signed)
         elif block.type == "redacted_thinking":
-            yield self._thought(growing, "", {"type": "redacted_thinking", "data": block.data})
+            yield self._thought(growing, "", {"type": "redacted_thinking", "data": block.data or ""})
 
     def _thought(self, growing: _Growing, text: str, payload: JsonObject) -> ReasoningDone:
         return ReasoningDone(
@@ -223,28 +203,30 @@ class AnthropicReader:
             )
         )
 
-    def _count(self, usage: _Counted) -> None:
+    def _count(self, usage: object) -> None:
         """Takes what is counted so far: each field counts from the beginning, and one that is missing stands."""
-        for field in usage.__struct_fields__:
-            value = getattr(usage, field)
-            if value is not None:
-                setattr(self._usage, field, value)
+        if isinstance(usage, dict):
+            self._usage |= {field: value for field, value in usage.items() if value is not None}
 
-    def _finish(self) -> Finish:
+    def _finished(self) -> Iterator[Chunk]:
         if self._reason is None:
             raise StreamIncompleteError(self._name, "the stream ended without saying why.")
+        yield from self._said(self._halves.rest())
+        # Some servers do not say where a block ends.
+        for index in tuple(self._blocks):
+            yield from self._end(index)
         counted = self._usage
-        cached = counted.cache_read_input_tokens or 0
-        details = counted.output_tokens_details or _Details()
+        cached = tokens(counted, "cache_read_input_tokens")
         usage = Usage(
             # What was read from the cache, and what was written to it, is counted apart.
-            input_tokens=(counted.input_tokens or 0) + cached + (counted.cache_creation_input_tokens or 0),
-            output_tokens=counted.output_tokens or 0,
+            input_tokens=tokens(counted, "input_tokens") + cached + tokens(counted, "cache_creation_input_tokens"),
+            output_tokens=tokens(counted, "output_tokens"),
             calls=1,
             cached_tokens=cached,
-            reasoning_tokens=details.thinking_tokens or 0,
+            reasoning_tokens=tokens(counted, "output_tokens_details", "thinking_tokens"),
         )
-        return Finish(self._reason, usage)
+        yield Finish(self._reason, usage)
 
-    def _fault(self, error: _Error) -> ModelError:
-        return fault_by_words(self._name, _STATUS.get(error.type, 500), error.type, error.message)
+    def _fault(self, error: Complaint) -> ModelError:
+        kind = text_of(error.type)
+        return fault_by_words(self._name, _STATUS.get(kind, 500), kind, text_of(error.message))

@@ -9,12 +9,13 @@ from pydantic import JsonValue
 
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.adapter import Adapter, Capabilities
+from roles_runtime.llm.complaint import read_complaint
 from roles_runtime.llm.llm_message import WireMessage
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.gemini.contents import contents_of
 from roles_runtime.llm.providers.gemini.families import family_of
 from roles_runtime.llm.providers.gemini.schema import understood
-from roles_runtime.llm.providers.gemini.stream import ORIGIN, GeminiReader, said_by
+from roles_runtime.llm.providers.gemini.stream import ORIGIN, GeminiReader
 from roles_runtime.llm.request import LLMRequest, ToolSpec
 
 _IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
@@ -105,7 +106,7 @@ class GeminiAdapter(Adapter):
 
     def read_error(self, status: int, body: bytes) -> tuple[str, str]:
         """Its status and message."""
-        return said_by(body)
+        return read_complaint(body)
 
     def _may_enforce(self, request: LLMRequest) -> bool:
         return self.capabilities.schema and (not request.tools or self.capabilities.schema_with_tools)

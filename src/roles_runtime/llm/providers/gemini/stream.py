@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from roles_runtime.errors import ModelError, ModelRefusedError, ModelUnavailableError, StreamIncompleteError
+from roles_runtime.errors import ModelError, ModelRefusedError, ModelUnavailableError
 from roles_runtime.llm.calls import Reasoning, ToolCall
-from roles_runtime.llm.faults import fault_by_words
+from roles_runtime.llm.complaint import Complaint, complaint_of
+from roles_runtime.llm.decoding import raw_text, text_of, tokens
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
-from roles_runtime.llm.sse import EventDecoder
 from roles_runtime.posts.ids import create_id
 
 ORIGIN = "gemini"
@@ -47,8 +48,8 @@ _OURS = "MISSING_THOUGHT_SIGNATURE"
 
 
 class _Call(msgspec.Struct):
-    name: str = ""
-    id: str | None = None
+    name: str | None = None
+    id: str | int | None = None
     args: msgspec.Raw = msgspec.Raw(b"{}")
 
 
@@ -74,44 +75,14 @@ class _Feedback(msgspec.Struct, rename="camel"):
     block_reason: str | None = None
 
 
-class _Counted(msgspec.Struct, rename="camel"):
-    prompt_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-
-
-class _Error(msgspec.Struct):
-    code: int = 0
-    status: str = ""
-    message: str = ""
-
-
 class _Response(msgspec.Struct, rename="camel"):
     candidates: list[_Candidate] | None = None
     prompt_feedback: _Feedback | None = None
-    usage_metadata: _Counted | None = None
-    error: _Error | None = None
-
-
-class _Refusal(msgspec.Struct):
-    error: _Error
+    usage_metadata: object = None
+    error: Complaint | str | None = None
 
 
 _RESPONSE = msgspec.json.Decoder(_Response)
-_REFUSAL = msgspec.json.Decoder(_Refusal | list[_Refusal])
-
-
-def said_by(body: bytes) -> tuple[str, str]:
-    """The status and the words of an error's body; of what is none of Gemini's, the body itself."""
-    try:
-        refusal = _REFUSAL.decode(body)
-    except msgspec.DecodeError:
-        return "", body.decode(errors="replace")
-    # An answer that would have been an array of responses is an array of one error.
-    found = refusal if isinstance(refusal, list) else [refusal]
-    return (found[0].error.status, found[0].error.message) if found else ("", "")
 
 
 def own_id() -> str:
@@ -129,16 +100,19 @@ class GeminiReader:
 
     def __init__(self, name: str, new_id: Callable[[], str] = own_id) -> None:
         self._name, self._new_id = name, new_id
-        self._events = EventDecoder()
+        self._events = Events(name, _RESPONSE)
+        self._halves = Halves()
         self._chars = self._calls = 0
         self._thinking: list[str] = []
-        self._usage = _Counted()
+        self._usage: object = None
         self._reason: _Reason | None = None
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """The chunks that these bytes complete. See `StreamReader.feed`."""
-        for event in self._events.feed(data):
-            yield from self._read(_RESPONSE.decode(event.data))
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
 
     def close(self) -> Iterator[Chunk]:
         """The stream has ended.
@@ -147,13 +121,12 @@ class GeminiReader:
             StreamIncompleteError: no response told why.
         """
         if self._reason is None:
-            raise StreamIncompleteError(self._name)
-        yield self._finish(self._reason)
+            raise self._events.ended()
+        yield from self._finished(self._reason)
 
     def _read(self, response: _Response) -> Iterator[Chunk]:
         if response.error is not None:
-            error = response.error
-            raise fault_by_words(self._name, error.code, error.status, error.message)
+            raise complaint_of(response.error).fault(self._name)
         if response.usage_metadata is not None:
             self._usage = response.usage_metadata
         candidate = response.candidates[0] if response.candidates else None
@@ -168,7 +141,7 @@ class GeminiReader:
                 self._reason = self._why(candidate.finish_reason, candidate.finish_message or "")
         # Its usage may come in a response of its own.
         if self._reason is not None and response.usage_metadata is not None:
-            yield self._finish(self._reason)
+            yield from self._finished(self._reason)
 
     def _take(self, part: _Part) -> Iterator[Chunk]:
         if part.thought:
@@ -179,19 +152,24 @@ class GeminiReader:
             yield from self._signed(part, "call")
             call = part.function_call
             self._calls += 1
-            arguments = bytes(call.args).decode()
-            call_id = call.id or self._new_id()
-            yield ToolCallChunk(ToolCall(call_id=call_id, name=call.name, arguments=arguments))
+            arguments = raw_text(call.args)
+            call_id = text_of(call.id) or self._new_id()
+            yield ToolCallChunk(ToolCall(call_id=call_id, name=call.name or "", arguments=arguments))
         elif part.text is not None:
-            yield from self._signed(part, "text")
-            self._chars += len(part.text)
-            if part.text:
-                yield TextChunk(part.text)
+            text = self._halves.join(part.text)
+            yield from self._signed(part, "text", len(text))
+            yield from self._said(text)
+
+    def _said(self, text: str) -> Iterator[Chunk]:
+        if text:
+            self._chars += len(text)
+            yield TextChunk(text)
 
     def _think(self, part: _Part) -> Iterator[Chunk]:
-        if part.text:
-            self._thinking.append(part.text)
-            yield ReasoningChunk(part.text)
+        thought = self._halves.join(part.text or "")
+        if thought:
+            self._thinking.append(thought)
+            yield ReasoningChunk(thought)
         if part.thought_signature:
             yield from self._thought_whole(part.thought_signature)
 
@@ -205,12 +183,12 @@ class GeminiReader:
         yield self._reasoning("".join(self._thinking), payload)
         self._thinking = []
 
-    def _signed(self, part: _Part, place: Literal["call", "text"]) -> Iterator[Chunk]:
+    def _signed(self, part: _Part, place: Literal["call", "text"], chars: int = 0) -> Iterator[Chunk]:
         if not part.thought_signature:
             return
         payload: JsonObject = {PLACE: place, SIGNATURE: part.thought_signature}
         if place == "text":
-            payload[LENGTH] = len(part.text or "")
+            payload[LENGTH] = chars
         yield self._reasoning("", payload)
 
     def _reasoning(self, text: str, payload: JsonObject) -> ReasoningDone:
@@ -233,14 +211,15 @@ class GeminiReader:
             return ModelRefusedError(self._name, f"{told}: a call stood without the thought that led to it")
         return ModelUnavailableError(self._name, told)
 
-    def _finish(self, reason: _Reason) -> Finish:
+    def _finished(self, reason: _Reason) -> Iterator[Chunk]:
+        yield from self._said(self._halves.rest())
         counted = self._usage
-        thought = counted.thoughts_token_count or 0
+        thought = tokens(counted, "thoughtsTokenCount")
         usage = Usage(
-            input_tokens=(counted.prompt_token_count or 0) + (counted.tool_use_prompt_token_count or 0),
-            output_tokens=(counted.candidates_token_count or 0) + thought,
+            input_tokens=tokens(counted, "promptTokenCount") + tokens(counted, "toolUsePromptTokenCount"),
+            output_tokens=tokens(counted, "candidatesTokenCount") + thought,
             calls=1,
-            cached_tokens=counted.cached_content_token_count or 0,
+            cached_tokens=tokens(counted, "cachedContentTokenCount"),
             reasoning_tokens=thought,
         )
-        return Finish(reason, usage)
+        yield Finish(reason, usage)

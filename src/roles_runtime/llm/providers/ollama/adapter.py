@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from roles_runtime.errors import ModelError
 from roles_runtime.llm.adapter import Adapter, Capabilities
 from roles_runtime.llm.calls import arguments_of
+from roles_runtime.llm.complaint import read_complaint
 from roles_runtime.llm.llm_message import (
     LLMAssistantMessage,
     LLMSystemMessage,
@@ -18,7 +19,7 @@ from roles_runtime.llm.llm_message import (
     WireMessage,
 )
 from roles_runtime.llm.parts import ImagePart, JsonObject, TextPart
-from roles_runtime.llm.providers.ollama.stream import ORIGIN, OllamaReader, said_by
+from roles_runtime.llm.providers.ollama.stream import ORIGIN, OllamaReader
 from roles_runtime.llm.request import LLMRequest
 
 CONTEXT_TOKENS = 16_384
@@ -115,7 +116,7 @@ class OllamaAdapter(Adapter):
 
     def read_error(self, status: int, body: bytes) -> tuple[str, str]:
         """Its words; it has no codes."""
-        return said_by(body)
+        return read_complaint(body)
 
     def _may_enforce(self, request: LLMRequest) -> bool:
         return self.capabilities.schema and (not request.tools or self.capabilities.schema_with_tools)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from roles_runtime.llm.adapter import Adapter, Capabilities
+from roles_runtime.llm.complaint import read_complaint
 from roles_runtime.llm.llm_message import (
     LLMAssistantMessage,
     LLMPart,
@@ -18,7 +19,6 @@ from roles_runtime.llm.llm_message import (
 from roles_runtime.llm.message import SystemMessage
 from roles_runtime.llm.parts import AudioPart, FilePart, ImagePart, JsonObject, TextPart, VideoPart
 from roles_runtime.llm.providers.openai.chat_stream import ChatReader
-from roles_runtime.llm.providers.openai.complaint import read_complaint
 from roles_runtime.llm.providers.openai.content import file_name, fitted_id, sound_format
 from roles_runtime.llm.providers.openai.names import least_effort
 from roles_runtime.llm.providers.openai.profile import OPENAI, Profile

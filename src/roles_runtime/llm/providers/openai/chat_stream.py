@@ -9,9 +9,10 @@ import msgspec
 from roles_runtime.errors import ModelUnavailableError
 from roles_runtime.llm.call_gathering import CallGatherer
 from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.complaint import Complaint, complaint_of
+from roles_runtime.llm.decoding import json_text, text_of, tokens
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
-from roles_runtime.llm.providers.openai.complaint import Complaint, complaint_of
-from roles_runtime.llm.providers.openai.events import Events, Halves
 
 _LENGTH = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 _REFUSAL = frozenset({"content_filter", "sensitive", "refusal"})
@@ -24,8 +25,8 @@ class _Function(msgspec.Struct):
 
 
 class _Call(msgspec.Struct):
-    index: int | None = None
-    id: str | None = None
+    index: int | str | None = None
+    id: str | int | None = None
     function: _Function | None = None
 
 
@@ -41,43 +42,27 @@ class _Delta(msgspec.Struct):
     tool_calls: list[_Call] | None = None
 
 
-class _PromptDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _CompletionDetails(msgspec.Struct):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _CompletionDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
-
-    def told(self) -> Usage:
-        prompt, completion = self.prompt_tokens_details, self.completion_tokens_details
-        cached = prompt.cached_tokens if prompt else None
-        return Usage(
-            input_tokens=self.prompt_tokens or 0,
-            output_tokens=self.completion_tokens or 0,
-            calls=1,
-            cached_tokens=cached or self.prompt_cache_hit_tokens or 0,
-            reasoning_tokens=(completion.reasoning_tokens if completion else None) or 0,
-        )
-
-
 class _Choice(msgspec.Struct):
     delta: _Delta | None = None
     finish_reason: str | None = None
-    usage: _Usage | None = None
+    usage: object = None
 
 
 class _Event(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: object = None
     error: Complaint | str | None = None
+
+
+def _told(usage: object) -> Usage:
+    cached = tokens(usage, "prompt_tokens_details", "cached_tokens") or tokens(usage, "prompt_cache_hit_tokens")
+    return Usage(
+        input_tokens=tokens(usage, "prompt_tokens"),
+        output_tokens=tokens(usage, "completion_tokens"),
+        calls=1,
+        cached_tokens=cached,
+        reasoning_tokens=tokens(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
 
 
 _DECODER = msgspec.json.Decoder(_Event)
@@ -104,12 +89,13 @@ class ChatReader:
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """See `StreamReader`."""
-        for event in self._events.feed(data):
-            if event is not None:
-                yield from self._read(event)
-            elif self._reason:
-                yield from self._finished()
-                return
+        with format_of(self._name):
+            for event in self._events.feed(data):
+                if event is not None:
+                    yield from self._read(event)
+                elif self._reason:
+                    yield from self._finished()
+                    return
 
     def close(self) -> Iterator[Chunk]:
         """See `StreamReader`."""
@@ -121,18 +107,18 @@ class ChatReader:
         if event.error is not None:
             raise complaint_of(event.error).fault(self._name)
         if event.usage is not None:
-            self._usage = event.usage.told()
+            self._usage = _told(event.usage)
         for choice in event.choices or ():
             if choice.delta is not None:
                 yield from self._grown(choice.delta)
             if choice.usage is not None:
-                self._usage = choice.usage.told()
+                self._usage = _told(choice.usage)
             self._reason = choice.finish_reason or self._reason
 
     def _grown(self, delta: _Delta) -> Iterator[Chunk]:
         thought = delta.reasoning_content or delta.reasoning
-        if thought and isinstance(thought, str):
-            thought = self._halves.join(thought)
+        thought = self._halves.join(thought) if isinstance(thought, str) else ""
+        if thought:
             self._thoughts.append(thought)
             yield ReasoningChunk(thought)
         content = delta.content or ""
@@ -158,8 +144,8 @@ class ChatReader:
         function = call.function or _Function()
         arguments = function.arguments or ""
         if not isinstance(arguments, str):
-            arguments = msgspec.json.encode(arguments).decode()
-        self._calls.add(index=call.index, call_id=call.id or "", name=function.name or "", arguments=arguments)
+            arguments = json_text(arguments)
+        self._calls.add(index=call.index, call_id=text_of(call.id), name=function.name or "", arguments=arguments)
 
     def _thought(self) -> Iterator[Chunk]:
         """What was thought until here, whole, for a server that wants it back."""

@@ -7,14 +7,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import msgspec
 from anyio import to_thread
 from pydantic import SecretStr
 
 from roles_runtime.errors import ModelError, ModelKeyError, ModelUnavailableError
-from roles_runtime.llm.http_connection import CONNECT_TIMEOUT_S, MAX_CONNECTIONS, SILENCE_TIMEOUT_S, missing_extra
+from roles_runtime.llm.http_connection import (
+    CONNECT_TIMEOUT_S,
+    MAX_CONNECTIONS,
+    SILENCE_TIMEOUT_S,
+    check_address,
+    host_of,
+    missing_extra,
+)
 from roles_runtime.llm.keys import find_key, missing_key, needed_key
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.per_loop import PerLoop
@@ -57,8 +63,7 @@ class OpenAIConnection:
         connect_timeout_s: float = CONNECT_TIMEOUT_S,
         silence_timeout_s: float = SILENCE_TIMEOUT_S,
     ) -> None:
-        if not host_of(base_url):
-            raise ModelError(name, "its base_url is no address; write http://HOST/… or https://HOST/…")
+        check_address(name, base_url)
         self._name, self._path, self._base_url = name, path, base_url
         self._api_key, self._key_variables = api_key, key_variables
         self._needs_key = needs_key and not is_loopback(base_url)
@@ -176,15 +181,6 @@ def find_sdk(name: str) -> None:
         import openai  # noqa: F401
     except ImportError:
         raise ModelError(name, missing_extra(EXTRA)) from None
-
-
-def host_of(base_url: str) -> str:
-    """The host of an ``http(s)`` address; empty where it is no such address."""
-    try:
-        parts = urlsplit(base_url)
-    except ValueError:
-        return ""
-    return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
 
 
 def is_loopback(base_url: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from roles_runtime.llm.adapter import Adapter, Capabilities
 from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.complaint import read_complaint
 from roles_runtime.llm.llm_message import (
     LLMAssistantMessage,
     LLMPart,
@@ -16,7 +17,6 @@ from roles_runtime.llm.llm_message import (
 )
 from roles_runtime.llm.parts import FilePart, ImagePart, JsonObject, TextPart
 from roles_runtime.llm.providers.openai.chat import NO_OUTPUT
-from roles_runtime.llm.providers.openai.complaint import read_complaint
 from roles_runtime.llm.providers.openai.content import file_name, fitted_id
 from roles_runtime.llm.providers.openai.names import least_effort
 from roles_runtime.llm.providers.openai.responses_stream import ResponsesReader

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from roles_runtime.errors import ModelError, StreamMalformedError
+from roles_runtime.errors import ModelError
 from roles_runtime.llm.call_gathering import CallGatherer
 from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.complaint import Complaint, complaint_of
+from roles_runtime.llm.decoding import decoded, text_of, tokens
+from roles_runtime.llm.events import Events, Halves, format_of
 from roles_runtime.llm.model import Chunk, Finish, ReasoningChunk, ReasoningDone, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.parts import JsonObject
-from roles_runtime.llm.providers.openai.complaint import Complaint, complaint_of
-from roles_runtime.llm.providers.openai.events import Events, Halves
 
 
 class _Content(msgspec.Struct):
@@ -23,37 +24,12 @@ class _Content(msgspec.Struct):
 
 class _Item(msgspec.Struct):
     type: str = ""
-    call_id: str | None = None
+    call_id: str | int | None = None
     name: str | None = None
     arguments: str | None = None
     content: list[_Content] | None = None
     summary: list[_Content] | None = None
     encrypted_content: str | None = None
-
-
-class _InputDetails(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _OutputDetails(msgspec.Struct):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    input_tokens_details: _InputDetails | None = None
-    output_tokens_details: _OutputDetails | None = None
-
-    def told(self) -> Usage:
-        inside, outside = self.input_tokens_details, self.output_tokens_details
-        return Usage(
-            input_tokens=self.input_tokens or 0,
-            output_tokens=self.output_tokens or 0,
-            calls=1,
-            cached_tokens=(inside.cached_tokens if inside else None) or 0,
-            reasoning_tokens=(outside.reasoning_tokens if outside else None) or 0,
-        )
 
 
 class _Incomplete(msgspec.Struct):
@@ -63,9 +39,19 @@ class _Incomplete(msgspec.Struct):
 class _Response(msgspec.Struct):
     status: str | None = None
     output: list[msgspec.Raw] | None = None
-    usage: _Usage | None = None
+    usage: object = None
     error: Complaint | str | None = None
     incomplete_details: _Incomplete | None = None
+
+
+def _told(usage: object) -> Usage:
+    return Usage(
+        input_tokens=tokens(usage, "input_tokens"),
+        output_tokens=tokens(usage, "output_tokens"),
+        calls=1,
+        cached_tokens=tokens(usage, "input_tokens_details", "cached_tokens"),
+        reasoning_tokens=tokens(usage, "output_tokens_details", "reasoning_tokens"),
+    )
 
 
 _TAKEN_BACK = ("type", "id", "summary", "content", "encrypted_content", "status")
@@ -80,7 +66,7 @@ class _Event(msgspec.Struct):
     type: str = ""
     delta: object = None
     arguments: str | None = None
-    output_index: int | None = None
+    output_index: int | str | None = None
     summary_index: int | None = None
     item: msgspec.Raw = _NULL
     response: msgspec.Raw = _NULL
@@ -91,6 +77,7 @@ class _Event(msgspec.Struct):
 
 _DECODER = msgspec.json.Decoder(_Event)
 _ITEM = msgspec.json.Decoder(_Item | None)
+_OBJECT: msgspec.json.Decoder[JsonObject] = msgspec.json.Decoder(dict)
 _RESPONSE = msgspec.json.Decoder(_Response | None)
 
 
@@ -104,17 +91,15 @@ class ResponsesReader:
         self._calls = CallGatherer()
         self._halves = Halves()
         self._chars = 0
-        self._spoken: set[int | None] = set()
+        self._spoken: set[int | str | None] = set()
         self._has_refused = False
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
         """See `StreamReader`."""
-        try:
+        with format_of(self._name):
             for event in self._events.feed(data):
                 if event is not None:
                     yield from self._read(event)
-        except msgspec.DecodeError as error:
-            raise StreamMalformedError(self._name, f"its stream is not of its own format: {error}") from None
 
     def close(self) -> Iterator[Chunk]:
         """See `StreamReader`."""
@@ -126,11 +111,11 @@ class ResponsesReader:
             case "response.output_text.delta":
                 yield from self._said(event.output_index, delta)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                yield ReasoningChunk(self._halves.join(delta))
+                yield from self._mused(delta)
             case "response.function_call_arguments.delta":
                 self._calls.add(index=event.output_index, arguments=delta)
             case "response.output_item.added":
-                self._begun(event.output_index, _ITEM.decode(event.item) or _Item())
+                self._begun(event.output_index, decoded(_ITEM, event.item) or _Item())
             case "response.output_item.done":
                 yield from self._done(event.output_index, event.item)
             case "response.refusal.delta":
@@ -145,23 +130,28 @@ class ResponsesReader:
             case _ if event.type == "error" or event.error is not None:
                 raise self._complaint(event)
 
-    def _said(self, index: int | None, text: str) -> Iterator[Chunk]:
+    def _said(self, index: int | str | None, text: str) -> Iterator[Chunk]:
         self._spoken.add(index)
         text = self._halves.join(text)
         if text:
             self._chars += len(text)
             yield TextChunk(text)
 
-    def _begun(self, index: int | None, item: _Item) -> None:
+    def _mused(self, text: str) -> Iterator[Chunk]:
+        text = self._halves.join(text)
+        if text:
+            yield ReasoningChunk(text)
+
+    def _begun(self, index: int | str | None, item: _Item) -> None:
         if item.type == "function_call":
             self._calls.add(
-                index=index, call_id=item.call_id or "", name=item.name or "", arguments=item.arguments or ""
+                index=index, call_id=text_of(item.call_id), name=item.name or "", arguments=item.arguments or ""
             )
 
-    def _done(self, index: int | None, raw: msgspec.Raw) -> Iterator[Chunk]:
-        item = _ITEM.decode(raw) or _Item()
+    def _done(self, index: int | str | None, raw: msgspec.Raw) -> Iterator[Chunk]:
+        item = decoded(_ITEM, raw) or _Item()
         if item.type == "function_call":
-            call_id, name = item.call_id or "", item.name or ""
+            call_id, name = text_of(item.call_id), item.name or ""
             self._calls.add(index=index, call_id=call_id, name=name)
             if item.arguments:
                 self._calls.replace_arguments(item.arguments, index=index, call_id=call_id)
@@ -177,7 +167,7 @@ class ResponsesReader:
         parts = [*(item.summary or ()), *(item.content or ())]
         payload: JsonObject = {}
         if item.encrypted_content:
-            whole: JsonObject = msgspec.json.decode(raw)
+            whole: JsonObject = decoded(_OBJECT, raw)
             payload = {"summary": [], **{key: whole[key] for key in _TAKEN_BACK if whole.get(key) is not None}}
         return Reasoning(
             text="\n\n".join(each.text for each in parts if each.text),
@@ -188,23 +178,23 @@ class ResponsesReader:
         )
 
     def _ended(self, event: _Event) -> Iterator[Chunk]:
-        response = _RESPONSE.decode(event.response) or _Response()
+        response = decoded(_RESPONSE, event.response) or _Response()
         if event.type in ("response.failed", "response.cancelled"):
             how = event.type.removeprefix("response.")
             error = complaint_of(response.error or Complaint(f"the answer was {how}", code="server_error"))
             raise error.fault(self._name)
         if not len(self._calls):
             for raw in response.output or ():
-                item = _ITEM.decode(raw) or _Item()
+                item = decoded(_ITEM, raw) or _Item()
                 if item.type == "function_call":
                     self._calls.add_whole(
-                        call_id=item.call_id or "", name=item.name or "", arguments=item.arguments or ""
+                        call_id=text_of(item.call_id), name=item.name or "", arguments=item.arguments or ""
                     )
         yield from self._said(None, self._halves.rest())
         calls = self._calls.calls()
         for call in calls:
             yield ToolCallChunk(call)
-        usage = response.usage.told() if response.usage is not None else Usage(calls=1)
+        usage = _told(response.usage)
         yield self._finish(event.type, response, usage, has_calls=bool(calls))
 
     def _finish(self, kind: str, response: _Response, usage: Usage, *, has_calls: bool) -> Finish:

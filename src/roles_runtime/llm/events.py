@@ -1,23 +1,39 @@
-"""A stream's events, decoded: what the two readers of OpenAI's wires share."""
+"""A stream's events, decoded: what all readers of server-sent events share."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import msgspec
 
 from roles_runtime.errors import ModelError, StreamIncompleteError, StreamMalformedError
+from roles_runtime.llm.complaint import find_complaint, read_complaint
 from roles_runtime.llm.connection import MAX_ERROR_BYTES
+from roles_runtime.llm.decoding import decoded
 from roles_runtime.llm.faults import one_line
 from roles_runtime.llm.parts import mend_surrogates
-from roles_runtime.llm.providers.openai.complaint import find_complaint
 from roles_runtime.llm.sse import EventDecoder, TooLongError
 
 T = TypeVar("T")
 
 DONE = b"[DONE]"
+
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+@contextmanager
+def format_of(name: str) -> Iterator[None]:
+    """Makes one error of whatever inside the block is not as the model of that name has it.
+
+    Raises:
+        StreamMalformedError: something could not be decoded, or is longer than anybody sends.
+    """
+    try:
+        yield
+    except (msgspec.MsgspecError, TooLongError) as error:
+        raise StreamMalformedError(name, f"its stream is not of its own format: {error}") from None
 
 
 class Events(Generic[T]):
@@ -34,30 +50,14 @@ class Events(Generic[T]):
         """The events that these bytes complete.
 
         Raises:
-            StreamMalformedError: one is no JSON, or is not of that type.
+            msgspec.DecodeError: one is no JSON, or is not of that type.
+            TooLongError: one grows beyond all measure.
         """
         if not self._has_any and len(self._beginning) < MAX_ERROR_BYTES:
             self._beginning += data
-        try:
-            for event in self._sse.feed(data):
-                self._has_any = True
-                yield None if event.data.strip() == DONE else self._decoded(event.data)
-        except (msgspec.MsgspecError, TooLongError) as error:
-            raise StreamMalformedError(self._name, f"its stream is not of its own format: {error}") from None
-
-    def _decoded(self, data: bytes) -> T:
-        try:
-            return self._decoder.decode(data)
-        except msgspec.DecodeError:
-            if b"\\u" not in data:
-                raise
-        # Half of a surrogate pair, whose other half is in the next event; msgspec refuses it.
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise msgspec.DecodeError(str(error)) from None
-        event: T = msgspec.convert(value, self._decoder.type)
-        return event
+        for event in self._sse.feed(data):
+            self._has_any = True
+            yield None if event.data.strip() == DONE else decoded(self._decoder, event.data)
 
     def ended(self) -> ModelError:
         """The error that stands for a stream that ended before its terminal signal."""
@@ -66,11 +66,18 @@ class Events(Generic[T]):
         body = bytes(self._beginning).strip()
         if not body:
             return StreamIncompleteError(self._name, "it answered with an empty stream.")
+        if any(body[: len(field)] == field[: len(body)] for field in _FIELDS):
+            return StreamIncompleteError(self._name)
         complaint = find_complaint(body)
         if complaint is not None:
             return complaint.fault(self._name)
-        told = one_line(body[:300].decode(errors="replace"))
-        return StreamMalformedError(self._name, f"it answered with what is no stream of events: {told}")
+        return StreamMalformedError(self._name, no_stream(body))
+
+
+def no_stream(body: bytes) -> str:
+    """What is said of an answer that is none of a provider's."""
+    _, words = read_complaint(body)
+    return f"it answered with what is no stream: {one_line(words, 300).rstrip('.')}. Check the base_url."
 
 
 class Halves:

@@ -1,4 +1,4 @@
-"""What a server with OpenAI's wire says when it complains, in an answer of its own or inside a stream."""
+"""What a server says when it complains, in an answer of its own or inside a stream."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from roles_runtime.errors import ModelError
+from roles_runtime.llm.decoding import decoded, text_of
 from roles_runtime.llm.faults import fault_by_words
 
 _TITLE = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
@@ -26,24 +27,25 @@ class Complaint(msgspec.Struct):
     message: object = None
     type: object = None
     code: object = None
+    status: object = None
 
     @property
     def about(self) -> str:
-        """Its code; its type where it has no code, or a number only."""
-        code, kind = _text(self.code), _text(self.type)
+        """Its code; its type, or its status by name, where it has no code, or a number only."""
+        code, kind = text_of(self.code), text_of(self.type) or text_of(self.status)
         return kind if kind and (not code or code.isdecimal()) else code
 
     @property
-    def status(self) -> int:
+    def http_status(self) -> int:
         """The HTTP status that it would have had, as far as it tells; else 0."""
-        code = _text(self.code)
-        if code.isdecimal() and 400 <= int(code) < 600:
+        code = text_of(self.code)
+        if len(code) == 3 and code.isdecimal() and 400 <= int(code) < 600:
             return int(code)
-        return _STATUS_OF.get(code) or _STATUS_OF.get(_text(self.type)) or 0
+        return _STATUS_OF.get(code) or _STATUS_OF.get(text_of(self.type)) or 0
 
     def fault(self, name: str) -> ModelError:
         """The error that stands for it, where it came inside a stream."""
-        return fault_by_words(name, self.status, self.about, _text(self.message) or "an error without words")
+        return fault_by_words(name, self.http_status, self.about, text_of(self.message) or "an error without words")
 
 
 class _Body(msgspec.Struct):
@@ -66,8 +68,8 @@ def complaint_of(error: Complaint | str) -> Complaint:
 def find_complaint(body: bytes) -> Complaint | None:
     """The complaint that a JSON body is; None where it is none."""
     try:
-        said = _DECODER.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+        said = decoded(_DECODER, body)
+    except msgspec.DecodeError:
         return None
     if isinstance(said, list):
         said = said[0] if said else _Body()
@@ -81,15 +83,9 @@ def read_complaint(body: bytes) -> tuple[str, str]:
     """Code and words of an answer that is an error, whatever its body is."""
     found = find_complaint(body)
     if found is not None:
-        return found.about, _text(found.message)
+        return found.about, text_of(found.message)
     title = _TITLE.search(body)
     if title or body.lstrip()[:1] == b"<":
         words = title.group(1).decode(errors="replace").strip() if title else ""
         return "", f"an HTML page: {words}" if words else "an HTML page"
     return "", body[:2000].decode(errors="replace")
-
-
-def _text(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return str(value) if isinstance(value, int | float) else msgspec.json.encode(value).decode()

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import msgspec
+from rich.cells import chop_cells
 
 from roles_runtime.apps.assemble import make_store
 from roles_runtime.apps.plain import print_json
@@ -92,9 +93,8 @@ async def show_trace(
         _print_at_terminal(trees)
     else:
         ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-        for each, node in trees.items():
-            for line in round_lines(each, node, Pen(ascii_only=ascii_only)):
-                print(f"{line.times}{line.guide}{line.text}".rstrip())
+        for line in _all_lines(trees, Pen(ascii_only=ascii_only)):
+            print(f"{line.times}{line.guide}{line.text}".rstrip())
     return 0
 
 
@@ -106,18 +106,22 @@ def _print_at_terminal(trees: dict[int, Node]) -> None:
     console = terminal()
     width = console.width
     pen = Pen(width, 16 if width >= 120 else 10 if width >= 90 else 0)
-    for number, node in trees.items():
-        for line in round_lines(number, node, pen):
-            drawn = Text.assemble((line.times, "dim"), (line.bar, "blue"), (line.guide, "dim"), (line.text, line.style))
-            console.print(drawn, no_wrap=True, overflow="ellipsis", crop=True)
+    for line in _all_lines(trees, pen):
+        drawn = Text.assemble((line.times, "dim"), (line.bar, "blue"), (line.guide, "dim"), (line.text, line.style))
+        console.print(drawn, no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def _all_lines(trees: dict[int, Node], pen: Pen) -> Iterator[Line]:
+    for count, (number, node) in enumerate(trees.items()):
+        if count:
+            yield Line("", "", "", "")
+        yield from round_lines(number, node, pen)
 
 
 def round_lines(number: int, root: Node, pen: Pen) -> Iterator[Line]:
     """A round: its head, and its tree."""
     details = root.details
     assert isinstance(details, RoundDetails)
-    if number > 1:
-        yield Line("", "", "", "")
     state = root.outcome or "not over"
     took = f" in {span_words(root.duration_ns)}" if root.ended_ns is not None else ""
     yield Line("", "", "", f"--- round {number}: {state}{took} ---", "bold")
@@ -145,7 +149,9 @@ class _Drawing:
         yield self._line(self._root, None, "")
         for child in self._root.children:
             yield from self._branch(child, self._root, "", is_last=False)
-        yield Line(" " * _TIMES, self._blank, self._elbow, ending(self._root), style_of(self._root))
+        first, *rest = self._folded(ending(self._root), self._elbow, style_of(self._root))
+        yield first
+        yield from (msgspec.structs.replace(line, guide="   ") for line in rest)
 
     def _branch(self, node: Node, within: Node, guide: str, *, is_last: bool) -> Iterator[Line]:
         yield self._line(node, within, guide + (self._elbow if is_last else self._tee))
@@ -153,7 +159,7 @@ class _Drawing:
         children = node.children if len(node.children) > 1 or node.kind != "tool" else []
         below = guide + (self._bar if children else "   ")
         if isinstance(node.details, PostDetails) and (attached := attached_words(node.details)):
-            yield Line(" " * _TIMES, self._blank, below, attached, "dim")
+            yield from self._folded(attached, below, "dim")
         for title, lines in contents(node):
             yield Line(" " * _TIMES, self._blank, below, f"[{title}]", "dim")
             for line in lines:
@@ -163,13 +169,14 @@ class _Drawing:
 
     def _line(self, node: Node, within: Node | None, guide: str) -> Line:
         text = words(node, within)
-        room = max(_MIN_TEXT, self._pen.width - _TIMES - len(self._blank) - len(guide))
-        return Line(self._times(node), self._picture(node), guide, one_line(text, room), style_of(node))
+        return Line(self._times(node), self._picture(node), guide, one_line(text, self._room(guide)), style_of(node))
 
-    def _folded(self, line: str, guide: str) -> Iterator[Line]:
-        room = max(_MIN_TEXT, self._pen.width - _TIMES - len(self._blank) - len(guide))
-        for start in range(0, max(1, len(line)), room):
-            yield Line(" " * _TIMES, self._blank, guide, line[start : start + room])
+    def _folded(self, line: str, guide: str, style: str = "") -> Iterator[Line]:
+        for piece in chop_cells(line, self._room(guide)) or [""]:
+            yield Line(" " * _TIMES, self._blank, guide, piece, style)
+
+    def _room(self, guide: str) -> int:
+        return max(_MIN_TEXT, self._pen.width - _TIMES - len(self._blank) - len(guide))
 
     def _times(self, node: Node) -> str:
         if node.started_ns is None:

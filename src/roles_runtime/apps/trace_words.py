@@ -127,12 +127,11 @@ def _hop(node: Node, hop: HopDetails) -> str:
 
 
 def _model(node: Node, model: ModelDetails) -> str:
-    tokens = _tokens(model.input_tokens, model.output_tokens)
-    wants = f"calls {_counted(Counter(model.calls))}" if model.calls else "answers"
+    does = f"calls {_counted(Counter(model.calls))}" if model.calls else "answers"
     # It is the rule, and says nothing, that an answer stops and that calls are calls.
     ended = "" if model.finish_reason in ("", "stop", "tool_calls") else f"ended by {model.finish_reason}"
-    told = ", ".join(filter(None, (tokens, wants, ended)))
-    return f"{node.name}{': ' if told else ''}{told}{_end(node)}"
+    told = ", ".join(filter(None, (_tokens(model.input_tokens, model.output_tokens), ended)))
+    return f"{node.name} {does}{': ' if told else ''}{told}{_end(node)}"
 
 
 def _code(node: Node, code: CodeDetails, within: Node | None) -> str:

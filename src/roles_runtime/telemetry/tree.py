@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
-import msgspec
-
-from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.posts.delimiters import remove_all_delimiters
 from roles_runtime.posts.event import (
@@ -45,10 +41,8 @@ from roles_runtime.telemetry.nodes import (
     ToolDetails,
     UnansweredDetails,
 )
+from roles_runtime.telemetry.told import Answer, Planned, Ran, Returned, decoded, gist, gist_of
 from roles_runtime.tools.tasks.tools import NAMES as TASK_TOOLS
-
-MAX_GIST_CHARS = 400
-"""How much of a text stands for it."""
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
@@ -198,7 +192,7 @@ class _Folding:
         hop = node, details = self._hop(f"{event.round_id}/{last}/{event.role}" if last else entry.key, event.role)
         node.entries.append(entry.seq)
         node.started_ns, node.ended_ns, node.outcome = event.started_at, entry.time_ns, event.outcome
-        details.problem = _gist(event.problem)
+        details.problem = gist(event.problem)
         self._answers(hop, event.answered)
         if last in self._posts:
             details.waited_ns = max(0, event.started_at - self._posts[last][1])
@@ -232,7 +226,7 @@ class _Folding:
         )
         is_self_send = post.send_from == post.send_to
         text = remove_all_delimiters(self._kept(post.message))
-        return PostDetails(post.id, post.send_from, post.send_to, _gist_of(post), attached, is_self_send, text)
+        return PostDetails(post.id, post.send_from, post.send_to, gist_of(post), attached, is_self_send, text)
 
     def _cancel(self, event: PostCancelled, entry: Entry) -> None:
         hop = self._answered.get(event.post_id)
@@ -265,7 +259,7 @@ class _Folding:
     # --- what happens in a turn ----------------------------------------------------------------------------
 
     def _reply(self, event: ModelReplied, entry: Entry) -> None:
-        message = _decoded(event.message, _Message) or _Message()
+        message = decoded(event.message, Answer)
         for call in message.tool_calls:
             if self._content:
                 self._arguments[event.turn, call.call_id] = call.arguments
@@ -285,11 +279,11 @@ class _Folding:
         self._hop(event.turn, event.role)[0].children.append(node)
 
     def _return(self, event: ToolReturned, entry: Entry) -> None:
-        returned = _decoded(event.result, _Returned) or _Returned()
+        returned = decoded(event.result, Returned)
         details = ToolDetails(
             event.tool,
             event.call_id,
-            "" if event.outcome == "ok" else _gist(returned.result),
+            "" if event.outcome == "ok" else gist(returned.result),
             self._arguments.get((event.turn, event.call_id), ""),
             self._kept(returned.result),
         )
@@ -319,8 +313,8 @@ class _Folding:
         node.started_ns = event.started_at if node.started_ns is None else node.started_ns
         node.ended_ns, node.outcome = entry.time_ns, event.outcome
         node.entries.append(entry.seq)
-        came = _decoded(event.execution, _Execution) or _Execution()
-        details.problem = "" if event.outcome == "ok" else _gist(last_line(came.error or ""))
+        came = decoded(event.execution, Ran)
+        details.problem = "" if event.outcome == "ok" else gist(last_line(came.error or ""))
         details.artifacts = tuple(each.name or each.path for each in event.artifacts)
         details.error = self._kept(came.error or "")
         if event.role != USER:
@@ -359,62 +353,10 @@ class _Folding:
         return text if self._content else ""
 
 
-# --- what other rooms wrote as JSON: only what is told of it, so that older and newer forms do as well --------
-
-
-class _Call(msgspec.Struct):
-    call_id: str = ""
-    name: str = ""
-    arguments: str = ""
-
-
-class _Message(msgspec.Struct):
-    content: object = ""
-    tool_calls: tuple[_Call, ...] = ()
-
-
-class _Returned(msgspec.Struct):
-    result: str = ""
-
-
-class _Execution(msgspec.Struct):
-    error: str | None = None
-    output: str = ""
-    stdout: tuple[str, ...] = ()
-
-
-class _Task(msgspec.Struct):
-    subject: str = ""
-
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-
-def _decoded(text: str, kind: type[T]) -> T | None:
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return None
-
-
 def _changed(event: TaskChanged, entry: Entry) -> Node:
-    task = _decoded(event.task, _Task) or _Task()
-    details = TaskDetails(event.task_id, event.previous, event.current, event.owner, _gist(task.subject))
+    subject = gist(decoded(event.task, Planned).subject)
+    details = TaskDetails(event.task_id, event.previous, event.current, event.owner, subject)
     return Node(f"task {event.task_id}", "task", details, entry.time_ns, entry.time_ns, "ok", [entry.seq])
-
-
-def _gist_of(post: Post) -> str:
-    texts = {each.type: each.content for each in post.attachment_list}
-    corrected = texts.get(AttachmentType.revise_message, "")
-    # The message about a cell repeats its code, for the other roles.
-    ran = texts.get(AttachmentType.reply_type, "").strip().casefold() == "python"
-    result = texts.get(AttachmentType.execution_result, "") if ran else ""
-    return _gist(next(filter(str.strip, (corrected, result, post.message)), ""))
-
-
-def _gist(text: str) -> str:
-    # Cut before it is looked through, and after: a text may have millions of characters.
-    return " ".join(remove_all_delimiters(text[: 4 * MAX_GIST_CHARS]).split())[:MAX_GIST_CHARS]
 
 
 def _in_order(node: Node) -> None:

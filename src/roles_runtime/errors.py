@@ -256,6 +256,15 @@ class SessionNotFoundError(StoreError, LookupError):
         super().__init__(f"There is no session {session_id!r} in this store; `sessions` lists those there are.")
 
 
+class RoundNotFoundError(StoreError, LookupError):
+    """A session has no round of that number."""
+
+    def __init__(self, session_id: str, number: int, count: int) -> None:
+        self.session_id, self.number, self.count = session_id, number, count
+        known = "its only round is 1" if count == 1 else f"its rounds are 1 to {count}"
+        super().__init__(f"Session {session_id!r} has no round {number}; {known}.")
+
+
 # --- mail ------------------------------------------------------------------------------------------------
 
 

@@ -154,6 +154,28 @@ def show(
 
 
 @app.command()
+def trace(
+    session: Annotated[str, typer.Argument(metavar="ID", help="Which session.")],
+    number: Annotated[int | None, typer.Option("--round", metavar="N", help="That round alone, from 1.")] = None,
+    as_json: AsJson = False,
+    content: Annotated[bool, typer.Option("--content", help="Also code, arguments, results and whole texts.")] = False,
+    team: Team = None,
+    model: Model = None,
+    store: Store = None,
+    data_dir: DataDir = None,
+    verbose: Verbose = False,
+) -> None:
+    """Print what happened in each round as a tree: who wrote to whom, what ran, how long it took."""
+
+    def work(config: Config) -> Coroutine[object, object, int]:
+        from roles_runtime.apps.trace import show_trace
+
+        return show_trace(config, session, number=number, as_json=as_json, with_content=content)
+
+    _run(work, team, model, store, data_dir, verbose=verbose)
+
+
+@app.command()
 def tasks(
     session: Annotated[str, typer.Argument(metavar="ID", help="Which session.")],
     as_json: AsJson = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,10 @@ from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Conversation
-from roles_runtime.posts.event import Entry
+from roles_runtime.posts.event import Entry, RoundOpened
 from roles_runtime.runtime.restore import read_session
 from roles_runtime.stores.store import SessionInfo
+from roles_runtime.telemetry.tree import trace_id
 
 if TYPE_CHECKING:
     from roles_runtime.apps.config import Config
@@ -66,8 +67,11 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
         SessionNotFoundError: there is no such session.
     """
     costs, middle = Costs(), Middle(MAX_ROWS)
+    traced: dict[str, str] = {}
 
     def take(entry: Entry) -> None:
+        if isinstance(entry.event, RoundOpened) and entry.traceparent:
+            traced[entry.event.round_id] = trace_id(entry.traceparent)
         costs.take(entry)
         middle.take(entry.event)
 
@@ -80,20 +84,27 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
         _draw(conversation, middle.moment, svg)
     elif as_json:
         rounds: list[Json] = [
-            {**round_document(each), "usage": cost_document(costs.of_round(each.id))} for each in conversation.rounds
+            {
+                **round_document(each),
+                "usage": cost_document(costs.of_round(each.id)),
+                "trace_id": traced.get(each.id) or None,
+            }
+            for each in conversation.rounds
         ]
         print_json({"session_id": session_id, "rounds": rounds, "usage": cost_document(costs.of_all())})
     else:
-        print("\n".join(conversation_lines(conversation, costs)))
+        print("\n".join(conversation_lines(conversation, costs, traced)))
     return 0
 
 
-def conversation_lines(conversation: Conversation, costs: Costs) -> Iterator[str]:
-    """All rounds, readable, each with what it cost, and the sum at the end."""
+def conversation_lines(conversation: Conversation, costs: Costs, traced: Mapping[str, str]) -> Iterator[str]:
+    """All rounds, readable, each with what it cost and its trace if it has one (by round), and the sum at the end."""
     for number, each in enumerate(conversation.rounds, 1):
         if number > 1:
             yield ""
         yield f"--- round {number}: {each.state.value} ---"
+        if traced.get(each.id):
+            yield f"trace: {traced[each.id]}"
         yield from round_lines(each)
         spent = cost_line(costs.of_round(each.id))
         if spent:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from typing import Literal, TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from roles_runtime.errors import ConfigError
 
@@ -67,10 +67,10 @@ def endpoint(signal: Signal) -> str:
     if speaks_grpc(signal):
         url = given or "http://localhost:4317"
         # gRPC knows its targets without a scheme too.
-        _check(name, urlsplit(url if "://" in url else f"http://{url}"), url)
+        _check(name, _with_scheme(url), url)
         return url
     url = given or "http://localhost:4318"
-    _check(name, urlsplit(url), url)
+    _check(name, url, url)
     return url if name == own else f"{url.removesuffix('/')}/{_PATHS[signal]}"
 
 
@@ -80,8 +80,7 @@ def address(signal: Signal) -> tuple[str, int]:
     Raises:
         ConfigError: it is no URL.
     """
-    url = endpoint(signal)
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+    parts = urlsplit(_with_scheme(endpoint(signal)))
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
@@ -122,13 +121,18 @@ def count(name: str, default: int) -> int:
     return int(given)
 
 
-def _check(name: str, parts: SplitResult, given: str) -> None:
+def _check(name: str, url: str, given: str) -> None:
     try:
+        parts = urlsplit(url)
         well = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # the port is no number
+    except ValueError:  # no port, or half an IPv6 address
         well = False
     if not well or any(each.isspace() for each in given):
         raise ConfigError("environment", name, f"{given!r:.100} is no URL; say http://127.0.0.1:4318.")
+
+
+def _with_scheme(target: str) -> str:
+    return target if "://" in target else f"http://{target}"
 
 
 def _first(*names: str) -> tuple[str, str]:

@@ -32,7 +32,7 @@ from roles_runtime.posts.conversation import RoundState
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
 from roles_runtime.stores.local import LocalStore
-from roles_runtime.telemetry.exporting import Providers
+from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.telemetry import Telemetry
 
 HOPS = 2_000

@@ -142,6 +142,7 @@ class TestErrors:
             ("[[role]]\nname = 'x'", "team.toml: role[0]: it needs a 'type'."),
             ("[[role]]\ntype = 'echo'\n[[role]]\ntype = 3", "team.toml: role[1].type: Input should be a valid string"),
             ("[[role]]\ntype = 'echo'\ntools = 'x'", "team.toml: role[0].tools: Input should be a valid list"),
+            ("[telemetry]\njaeger_url = 'jaeger'", "team.toml: telemetry.jaeger_url: it must begin with http://"),
             ("[telemetry]\nlog = 'loud'", "team.toml: telemetry.log: Input should be 'debug', 'info'"),
             (
                 "[provider.openai]\nbase_url = 'ftp://h'",

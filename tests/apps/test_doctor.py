@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from apps.house import ECHO, House
+from telemetry.receivers import collecting
 
 NO_CODE = ECHO + '[kernel]\ntype = "none"\n'
 
@@ -16,7 +19,7 @@ def test_each_line_says_ok_where_all_is_well(house: House) -> None:
     done = house.here("doctor", "--team", house.team(ECHO + '[kernel]\ntype = "scripted"\n'))
 
     found = findings(done.stdout)
-    assert list(found) == ["python", "team", "provider", "folder", "store", "writing", "sandbox", "kernel"]
+    assert list(found) == ["python", "team", "provider", "tracing", "folder", "store", "writing", "sandbox", "kernel"]
     assert found["team"] == ("ok", "Echo; Echo leads.")
     assert found["store"] == ("ok", f"sqlite:///{house.data}/roles.db, 0 sessions.")
     assert found["writing"] == ("ok", "the store takes entries.")
@@ -65,3 +68,41 @@ def test_a_data_folder_that_others_may_read_is_told(house: House) -> None:
         "FAIL",
         f"{house.data} is open to others (mode 755); close it: chmod 700 {house.data}",
     )
+
+
+class TestTracing:
+    @pytest.fixture(autouse=True)
+    def _no_variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in [name for name in os.environ if name.startswith("OTEL_")]:
+            monkeypatch.delenv(name)
+
+    def test_is_off_where_nobody_wants_it(self, house: House) -> None:
+        verdict, text = findings(house.here("doctor", "--team", house.team(NO_CODE)).stdout)["tracing"]
+
+        assert (verdict, text.partition(";")[0]) == ("ok", "off")
+
+    def test_is_well_where_something_listens(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+        with collecting() as collector:
+            monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+            found = findings(house.here("doctor", "--team", house.team(NO_CODE)).stdout)
+
+        assert found["tracing"] == ("ok", f"on; something listens at {collector.url}/v1/traces.")
+
+    @pytest.mark.parametrize(
+        ("name", "value", "verdict", "told"),
+        [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9", "FAIL", "nobody takes traces at http://127.0.0.1:9"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "nonsense", "FAIL", "is no URL"),
+            ("OTEL_TRACES_EXPORTER", "console", "ok", "sends nothing to a collector"),
+        ],
+    )
+    def test_says_what_is_wrong(
+        self, name: str, value: str, verdict: str, told: str, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ROLES_TELEMETRY__TRACE", "true")
+        monkeypatch.setenv(name, value)
+
+        found = findings(house.here("doctor", "--team", house.team(NO_CODE)).stdout)["tracing"]
+
+        assert found[0] == verdict
+        assert told in found[1]

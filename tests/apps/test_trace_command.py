@@ -182,7 +182,8 @@ async def traced(path: Path) -> None:
 def test_the_trace_is_named_where_there_is_one(house: House) -> None:
     asyncio.run(traced(house.data / "roles.db"))
     shown, told = house.here("show", "s").stdout, house.here("trace", "s").stdout
-    assert shown.splitlines()[:2] == ["--- round 1: created ---", f"trace: {TRACE}"]
+    link = f"Trace {TRACE}: http://127.0.0.1:16686/trace/{TRACE}"
+    assert shown.splitlines()[:2] == ["--- round 1: created ---", link]
     assert shown.count("trace: ") == told.count("trace: ") == 1
     assert [each["trace_id"] for each in house.rounds("s")] == [TRACE, None]
     first = told.split("\n\n")[0].splitlines()

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from roles_runtime.telemetry.exporting import Providers
+from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.telemetry import Telemetry
 
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 
 import pytest
 import structlog
+from opentelemetry.sdk.trace import TracerProvider
 
 from roles_runtime.posts.post import Post
 from roles_runtime.roles.echo import Echo
@@ -83,3 +85,43 @@ def test_a_person_reads_no_values_of_variables(capsys: pytest.CaptureFixture[str
         structlog.get_logger("test").exception("oh")
 
     assert secret not in capsys.readouterr().err
+
+
+def test_what_is_logged_in_a_span_says_which(capsys: pytest.CaptureFixture[str]) -> None:
+    setup_logs()
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("test")
+
+    with tracer.start_as_current_span("turn") as span:
+        structlog.get_logger("test").warning("inside")
+        logging.getLogger("roles_runtime.test").warning("inside too")
+    structlog.get_logger("test").warning("outside")
+
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    context = span.get_span_context()
+    ids = (f"{context.trace_id:032x}", f"{context.span_id:016x}")
+    assert [(line.get("trace_id"), line.get("span_id")) for line in lines] == [ids, ids, (None, None)]
+
+
+def test_what_is_logged_is_handed_to_an_exporter_once_it_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    got: list[str] = []
+    setup_logs(clean=lambda text: text.replace("\x07", ""), export=lambda event: got.append(event["event"]))
+
+    structlog.get_logger("test").warning("one\x07")
+    logging.getLogger("roles_runtime.test").warning("two\x07")
+    structlog.get_logger("test").debug("below the level")
+    # What the exporters themselves log would come round for ever.
+    logging.getLogger("opentelemetry.exporter").warning("three")
+
+    assert got == ["one", "two"]
+    assert [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()] == ["one", "two", "three"]
+
+
+def test_what_an_exporter_logs_again_and_again_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    setup_logs()
+
+    for number in range(3):
+        logging.getLogger("opentelemetry.exporter").error("batch %s failed", number)
+        logging.getLogger("opentelemetry.exporter").warning("and is sent again")
+
+    told = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert told == ["batch 0 failed", "and is sent again"]

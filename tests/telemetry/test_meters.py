@@ -20,7 +20,6 @@ from telemetry.test_traces import code, planned
 pytestmark = pytest.mark.anyio
 
 
-
 async def test_a_round_is_counted_and_measured() -> None:
     seeing = Seeing()
     said = [TextChunk(planned(USER)), Finish("stop", Usage(input_tokens=30, output_tokens=7))]

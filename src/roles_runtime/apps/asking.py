@@ -14,6 +14,7 @@ from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.plain import PlainView, print_json
 from roles_runtime.apps.shown import NoView, View, failure_line, round_document
 from roles_runtime.apps.tasks import task_documents
+from roles_runtime.apps.tracing import tracing
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import Event
 from roles_runtime.runtime.session import Session
@@ -38,9 +39,12 @@ async def ask_once(
     Raises:
         RolesError: the question could not be asked at all.
     """
-    async with make_runtime(config, unsafe_no_sandbox=unsafe_no_sandbox) as runtime:
+    async with (
+        tracing(config) as traced,
+        make_runtime(config, telemetry=traced.telemetry, unsafe_no_sandbox=unsafe_no_sandbox) as runtime,
+    ):
         session = await runtime.session(session_id)
-        notices = Notices(session)
+        notices = Notices(session, traced)
         if not as_json:
             notices.tell_models()
         patience = Patience(session)
@@ -105,6 +109,7 @@ async def ask_and_show(
         if lost:
             raise lost[0]
         view.end(record)
+    notices.tell_trace(record.id)
     return record
 
 

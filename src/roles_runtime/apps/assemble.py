@@ -11,6 +11,7 @@ from roles_runtime.apps.roster import make_team
 from roles_runtime.errors import PluginLoadError, PluginNotFoundError, StoreError, WorkspaceError
 from roles_runtime.kernels.kernel import Kernels
 from roles_runtime.plugins import load
+from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
 from roles_runtime.stores.store import Store
@@ -20,11 +21,12 @@ NO_KERNEL = "none"
 """The kernel type of a team that runs no code."""
 
 
-def make_runtime(config: Config, *, unsafe_no_sandbox: bool = False) -> Runtime:
+def make_runtime(config: Config, *, telemetry: Coats | None = None, unsafe_no_sandbox: bool = False) -> Runtime:
     """The Runtime that the configuration describes, not opened yet. The data folder is made, with mode 0700.
 
     Args:
         config: What the user said.
+        telemetry: The coat that it wears, closed by whoever made it; see `roles_runtime.apps.tracing`.
         unsafe_no_sandbox: The user accepts, on the command line, that an LLM's code runs without a sandbox.
 
     Raises:
@@ -35,6 +37,7 @@ def make_runtime(config: Config, *, unsafe_no_sandbox: bool = False) -> Runtime:
     return Runtime(
         team,
         store=make_store(config),
+        telemetry=telemetry,
         kernels=make_kernels(config) if _may_run_code(team) else None,
         limits=config.limits,
         data_dir=make_data_dir(config),

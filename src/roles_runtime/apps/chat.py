@@ -19,6 +19,7 @@ from roles_runtime.apps.lines import ReadLine, is_terminal, no_lines, prompt_lin
 from roles_runtime.apps.notices import Notices, tell
 from roles_runtime.apps.reading import print_sessions
 from roles_runtime.apps.text import one_line
+from roles_runtime.apps.tracing import Tracing, tracing
 from roles_runtime.errors import RolesError
 from roles_runtime.runtime.session import Session
 
@@ -45,14 +46,17 @@ async def chat(config: Config, *, session_id: str | None, unsafe_no_sandbox: boo
     Raises:
         RolesError: the session could not be opened.
     """
-    async with make_runtime(config, unsafe_no_sandbox=unsafe_no_sandbox) as runtime:
+    async with (
+        tracing(config) as traced,
+        make_runtime(config, telemetry=traced.telemetry, unsafe_no_sandbox=unsafe_no_sandbox) as runtime,
+    ):
         session = await runtime.session(session_id)
         at_terminal = is_terminal()
         if at_terminal:
             read = prompt_lines(make_data_dir(config) / "history", [word.split()[0] for word in HELP])
         else:
             read = no_lines if sys.stdin is None else stream_lines(sys.stdin.fileno())
-        talk = Chat(session, read)
+        talk = Chat(session, read, traced)
         talk.notices.tell_models()
         if at_terminal:
             print(f"Session {session.id}. Ask, or say /help.")
@@ -71,9 +75,9 @@ class Chat:
         files: What goes with the next question.
     """
 
-    def __init__(self, session: Session, read: ReadLine) -> None:
+    def __init__(self, session: Session, read: ReadLine, traced: Tracing | None = None) -> None:
         self.session = session
-        self.notices = Notices(session)
+        self.notices = Notices(session, traced)
         self.files: list[Path] = []
         self._read = read
         self._over = False

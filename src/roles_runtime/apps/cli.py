@@ -30,6 +30,9 @@ Verbose: TypeAlias = Annotated[bool, typer.Option("--verbose", help="Log on stde
 Unsafe: TypeAlias = Annotated[
     bool, typer.Option("--unsafe-no-sandbox", help="Where no sandbox can be had, run an LLM's code without one.")
 ]
+Trace: TypeAlias = Annotated[
+    bool, typer.Option("--trace", help="Send a trace of each round to a collector; see README, Traces.")
+]
 SessionId: TypeAlias = Annotated[str | None, typer.Option("--session", metavar="ID", help="Go on with this session.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
@@ -65,6 +68,7 @@ def chat(
     data_dir: DataDir = None,
     session: SessionId = None,
     unsafe_no_sandbox: Unsafe = False,
+    trace: Trace = False,
     verbose: Verbose = False,
     _: Version = False,
 ) -> None:
@@ -81,7 +85,7 @@ def chat(
 
         return chat(config, session_id=session, unsafe_no_sandbox=unsafe_no_sandbox)
 
-    _run(work, team, model, store, data_dir, verbose=verbose)
+    _run(work, team, model, store, data_dir, verbose=verbose, trace=trace)
 
 
 @app.command()
@@ -97,6 +101,7 @@ def ask(
     store: Store = None,
     data_dir: DataDir = None,
     unsafe_no_sandbox: Unsafe = False,
+    trace: Trace = False,
     verbose: Verbose = False,
 ) -> None:
     """Ask one question. Exit status: 0 finished, 1 failed, 2 bad usage, 130 cancelled."""
@@ -110,7 +115,7 @@ def ask(
             config, text, file or (), session_id=session, as_json=as_json, unsafe_no_sandbox=unsafe_no_sandbox
         )
 
-    _run(work, team, model, store, data_dir, verbose=verbose)
+    _run(work, team, model, store, data_dir, verbose=verbose, trace=trace)
 
 
 @app.command()
@@ -239,6 +244,7 @@ def _run(
     data_dir: str | None,
     *,
     verbose: bool,
+    trace: bool = False,
 ) -> None:
     """Runs a command in an event loop, and ends the process with its exit status."""
     import asyncio
@@ -253,7 +259,7 @@ def _run(
     setup_logs(pretty=pretty, clean=clean)
     try:
         level = "debug" if verbose else None
-        config = read_config(team, model=model, store=store, data_dir=data_dir, log_level=level)
+        config = read_config(team, model=model, store=store, data_dir=data_dir, log_level=level, trace=trace or None)
         setup_logs(config.settings.telemetry.log, pretty=pretty, clean=clean)
         status = asyncio.run(work(config))
     except RolesError as error:

@@ -175,6 +175,7 @@ def read_config(
     store: str | None = None,
     data_dir: str | None = None,
     log_level: str | None = None,
+    trace: bool | None = None,
 ) -> Config:
     """Reads the configuration.
 
@@ -184,6 +185,7 @@ def read_config(
         store: A URL.
         data_dir: A folder.
         log_level: See `TelemetrySettings`.
+        trace: So too.
 
     Raises:
         ConfigError: something is wrong at one key.
@@ -192,8 +194,9 @@ def read_config(
     file = "settings" if team is None else str(team)
     options: dict[str, Any] = {"model": model, "store": store, "data_dir": data_dir}
     said = {name: value for name, value in options.items() if value is not None}
-    if log_level is not None:
-        said["telemetry"] = {"log": log_level}
+    telemetry = {name: value for name, value in {"log": log_level, "trace": trace}.items() if value is not None}
+    if telemetry:
+        said["telemetry"] = telemetry
 
     try:
         environment = EnvSettingsSource(_Layered)()

@@ -17,14 +17,17 @@ from roles_runtime.apps.assemble import make_data_dir, make_kernels, make_store
 from roles_runtime.apps.probing import Finding, model_findings, provider_findings
 from roles_runtime.apps.roster import make_team
 from roles_runtime.apps.text import one_line
-from roles_runtime.errors import RolesError
+from roles_runtime.apps.tracing import is_wanted
+from roles_runtime.errors import ConfigError, RolesError
 from roles_runtime.kernels.kernel import Kernels
 from roles_runtime.kernels.workspace import Workspace
+from roles_runtime.telemetry import environment
 
 if TYPE_CHECKING:
     from roles_runtime.apps.config import Config
 
 CELL_TIMEOUT_S = 60.0
+CONNECT_TIMEOUT_S = 3.0
 
 
 async def examine(config: Config) -> int:
@@ -40,6 +43,7 @@ async def _findings(config: Config) -> AsyncIterator[Finding]:
     yield True, "python", f"{sys.version.split()[0]} at {sys.executable}"
     async for finding in _team(config):
         yield finding
+    yield await _tracing(config)
     yield _folder(config)
     store = await _store(config)
     yield store
@@ -69,6 +73,27 @@ async def _team(config: Config) -> AsyncIterator[Finding]:
         yield finding
     for finding in provider_findings(config.providers):
         yield finding
+
+
+async def _tracing(config: Config) -> Finding:
+    """Whether rounds are traced, and whether somebody is there who takes the traces."""
+    if not is_wanted(config.settings.telemetry):
+        return True, "tracing", "off; --trace or OTEL_EXPORTER_OTLP_ENDPOINT switches it on."
+    try:
+        if "otlp" not in environment.exporters("TRACES"):
+            return True, "tracing", "on; OTEL_TRACES_EXPORTER sends nothing to a collector."
+        url = environment.endpoint("TRACES")
+        host, port = environment.address("TRACES")
+    except ConfigError as error:
+        return False, "tracing", str(error)
+    try:
+        with anyio.fail_after(CONNECT_TIMEOUT_S):
+            stream = await anyio.connect_tcp(host, port)
+            await stream.aclose()
+    except (OSError, TimeoutError, ValueError) as error:
+        problem = str(error) or f"no answer within {CONNECT_TIMEOUT_S:g} s"
+        return False, "tracing", f"nobody takes traces at {url} ({problem}); start a collector, see README, Traces."
+    return True, "tracing", f"on; something listens at {url}."
 
 
 def _folder(config: Config) -> Finding:

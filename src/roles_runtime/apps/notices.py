@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from roles_runtime.apps.text import clean, one_line
 from roles_runtime.posts.event import CellStarted, Event
 from roles_runtime.runtime.session import Session
+
+if TYPE_CHECKING:
+    from roles_runtime.apps.tracing import Tracing
 
 _NO_LLM = {
     "rules": "it answers questions about tables by fixed rules. Say --model provider:name for an LLM.",
@@ -15,10 +19,11 @@ _NO_LLM = {
 
 
 class Notices:
-    """Tells when code runs without a sandbox, and when a model is no LLM."""
+    """Tells when code runs without a sandbox, when a model is no LLM, and where a round's trace is."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, tracing: Tracing | None = None) -> None:
         self._session = session
+        self._tracing = tracing
         self._told = False
 
     def take(self, event: Event) -> None:
@@ -36,6 +41,12 @@ class Notices:
         for name in sorted(names):
             why = _NO_LLM.get(name.partition(":")[0], "its answers follow from rules.")
             tell(f"The model {one_line(name)} is no LLM: {why}", style="2")
+
+    def tell_trace(self, round_id: str) -> None:
+        """Tells where the trace of a round that is over is found, if it has one."""
+        line = "" if self._tracing is None else self._tracing.line(round_id)
+        if line:
+            tell(line, style="2")
 
 
 def tell(text: str, *, style: str = "") -> None:

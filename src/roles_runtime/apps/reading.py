@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from roles_runtime.apps.assemble import make_store
 from roles_runtime.apps.board import MAX_ROWS, Middle, Moment
 from roles_runtime.apps.costs import Costs, cost_document, cost_line
+from roles_runtime.apps.jaeger import trace_line
 from roles_runtime.apps.plain import print_json, round_lines
 from roles_runtime.apps.shown import round_document
 from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Conversation
-from roles_runtime.posts.event import Entry, RoundOpened
+from roles_runtime.posts.event import Entry
 from roles_runtime.runtime.restore import read_session
 from roles_runtime.stores.store import SessionInfo
 from roles_runtime.telemetry.tree import trace_id
@@ -67,11 +68,8 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
         SessionNotFoundError: there is no such session.
     """
     costs, middle = Costs(), Middle(MAX_ROWS)
-    traced: dict[str, str] = {}
 
     def take(entry: Entry) -> None:
-        if isinstance(entry.event, RoundOpened) and entry.traceparent:
-            traced[entry.event.round_id] = trace_id(entry.traceparent)
         costs.take(entry)
         middle.take(entry.event)
 
@@ -87,24 +85,24 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
             {
                 **round_document(each),
                 "usage": cost_document(costs.of_round(each.id)),
-                "trace_id": traced.get(each.id) or None,
+                "trace_id": trace_id(each.traceparent) or None,
             }
             for each in conversation.rounds
         ]
         print_json({"session_id": session_id, "rounds": rounds, "usage": cost_document(costs.of_all())})
     else:
-        print("\n".join(conversation_lines(conversation, costs, traced)))
+        print("\n".join(conversation_lines(conversation, costs, config.settings.telemetry.jaeger_url)))
     return 0
 
 
-def conversation_lines(conversation: Conversation, costs: Costs, traced: Mapping[str, str]) -> Iterator[str]:
+def conversation_lines(conversation: Conversation, costs: Costs, jaeger_url: str) -> Iterator[str]:
     """All rounds, readable, each with what it cost and its trace if it has one (by round), and the sum at the end."""
     for number, each in enumerate(conversation.rounds, 1):
         if number > 1:
             yield ""
         yield f"--- round {number}: {each.state.value} ---"
-        if traced.get(each.id):
-            yield f"trace: {traced[each.id]}"
+        if traced := trace_id(each.traceparent):
+            yield trace_line(jaeger_url, traced)
         yield from round_lines(each)
         spent = cost_line(costs.of_round(each.id))
         if spent:

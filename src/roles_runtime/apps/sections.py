@@ -24,6 +24,14 @@ ModelNames: TypeAlias = Annotated[str | list[str], BeforeValidator(_names)]
 """``provider:model``, or several to fall back on in this order."""
 
 
+def _http_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("it must begin with http:// or https://")
+    if not host_of(url):
+        raise ValueError("it must be an address, as http://HOST:PORT")
+    return url
+
+
 class Section(BaseModel):
     """A section of a team file: every key is known."""
 
@@ -55,11 +63,7 @@ class ProviderSettings(Section):
     @field_validator("base_url")
     @classmethod
     def _is_http(cls, base_url: str | None) -> str | None:
-        if base_url is not None and not base_url.startswith(("http://", "https://")):
-            raise ValueError("it must begin with http:// or https://")
-        if base_url is not None and not host_of(base_url):
-            raise ValueError("it must be an address, as http://HOST:PORT")
-        return base_url
+        return None if base_url is None else _http_url(base_url)
 
     @property
     def lacks_key(self) -> bool:
@@ -209,10 +213,24 @@ class McpSettings(Section):
 
 
 class TelemetrySettings(Section):
-    """``[telemetry]``.
+    """``[telemetry]``. Where traces go, and how, the standard OTEL_* variables say.
 
     Attributes:
         log: What is logged on stderr, at least.
+        trace: Whether rounds are traced; where left out, if OTEL_EXPORTER_OTLP_ENDPOINT names a collector.
+        jaeger_url: Where a person looks at them.
+        content: Whether what is said stands in them; where left out,
+            OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT decides.
+        export_logs: Whether logs go to the collector too, where OTEL_LOGS_EXPORTER says nothing of them.
     """
 
     log: Literal["debug", "info", "warning", "error"] = "warning"
+    trace: bool | None = None
+    jaeger_url: str = "http://127.0.0.1:16686"
+    content: bool | None = None
+    export_logs: bool = False
+
+    @field_validator("jaeger_url")
+    @classmethod
+    def _is_http(cls, jaeger_url: str) -> str:
+        return _http_url(jaeger_url)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import structlog
 
 from roles_runtime.roles.turn import Answer, Respond, Turn
 
 LEVELS = ("debug", "info", "warning", "error")
+
+Event: TypeAlias = MutableMapping[str, Any]
+"""What is logged, as structlog's processors hand it on."""
 
 
 class LogTurns:
@@ -29,17 +32,40 @@ class LogTurns:
         return await respond(turn)
 
 
-def setup_logs(level: str = "warning", *, pretty: bool = False, clean: Callable[[str], str] = str) -> None:
+def add_trace(_: object, __: str, event: Event) -> Event:
+    """Adds the ids of the current span, so that a trace leads to its logs; a processor of structlog."""
+    # Whoever traces has imported it: where nobody does there is no span, and logging is no reason to import it.
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is not None:
+        context = trace.get_current_span().get_span_context()
+        if context.is_valid:
+            event["trace_id"], event["span_id"] = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+    return event
+
+
+def setup_logs(
+    level: str = "warning",
+    *,
+    pretty: bool = False,
+    clean: Callable[[str], str] = str,
+    export: Callable[[Event], None] | None = None,
+) -> None:
     """Sends the logs of this process to stderr.
 
     Args:
         level: One of `LEVELS`; what is below it is dropped before it costs anything.
         pretty: For a person; else a line of JSON each.
         clean: Applied to all text, which may come from a model or a file.
+        export: Is given each log too, once it is clean.
     """
 
-    def cleaned(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    def cleaned(_: object, __: str, event: Event) -> Event:
         return {key: clean(value) if isinstance(value, str) else value for key, value in event.items()}
+
+    def exported(_: object, __: str, event: Event) -> Event:
+        if export is not None:
+            export(event)
+        return event
 
     # Rich shows tracebacks with the values of variables, which are nobody's business.
     renderer: Any = (
@@ -49,14 +75,18 @@ def setup_logs(level: str = "warning", *, pretty: bool = False, clean: Callable[
     )
     marks: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        add_trace,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
         cleaned,
     ]
-    _take_records(level, [structlog.stdlib.ExtraAdder(), *marks], renderer)
+    extra = structlog.stdlib.ExtraAdder()
+    _take_records("roles_runtime", level, [extra, *marks, exported], renderer)
+    # What the exporters log is not exported: each failure would bring the next one.
+    _take_records("opentelemetry", level, [extra, *marks], renderer).addFilter(_Once())
     structlog.configure(
-        processors=[*marks, renderer],
+        processors=[*marks, exported, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         # Whatever stderr is at that moment: a live display puts itself before it.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
@@ -72,15 +102,31 @@ class _Stderr(logging.StreamHandler[Any]):
         super().emit(record)
 
 
-def _take_records(level: str, marks: list[Any], renderer: Any) -> None:
-    """Gives what the library logs the same form; it knows the standard library's logging alone."""
+class _Once(logging.Filter):
+    """Lets each kind of line through once: where a collector is down, each batch would bring the same one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[tuple[str, int]] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        place = (record.pathname, record.lineno)
+        if place in self._seen:
+            return False
+        self._seen.add(place)
+        return True
+
+
+def _take_records(name: str, level: str, marks: list[Any], renderer: Any) -> _Stderr:
+    """Gives what a library logs the same form; it knows the standard library's logging alone."""
     handler = _Stderr()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer], foreign_pre_chain=marks
         )
     )
-    logger = logging.getLogger("roles_runtime")
+    logger = logging.getLogger(name)
     logger.handlers = [handler]
     logger.setLevel(level.upper())
     logger.propagate = False
+    return handler

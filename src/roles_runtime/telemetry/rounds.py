@@ -10,7 +10,7 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.runtime.coats import Asked, Play
 from roles_runtime.telemetry import names
-from roles_runtime.telemetry.tracing import RoundTrace, Tracing, context_of, current, span_context
+from roles_runtime.telemetry.tracing import Tracing, context_of, current, span_context
 
 
 class TracedRounds:
@@ -39,7 +39,7 @@ class TracedRounds:
                 },
                 [] if previous is None else [Link(previous)],
             )
-            seen = tracing.rounds[record.id] = RoundTrace(asked.session_id, span)
+            seen = tracing.begin(record.id, asked.session_id, span)
             record.traceparent = seen.traceparent
             try:
                 with current(span):

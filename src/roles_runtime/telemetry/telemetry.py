@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from opentelemetry import trace
@@ -15,21 +14,20 @@ from roles_runtime.posts.event import ApprovalAsked, ApprovalGiven, DurableEvent
 from roles_runtime.posts.post import RoleName
 from roles_runtime.roles.turn import Respond
 from roles_runtime.runtime.coats import Act, Asked, Play
-from roles_runtime.telemetry import names
+from roles_runtime.telemetry import environment, names
 from roles_runtime.telemetry.content import Content, Redact
-from roles_runtime.telemetry.exporting import Providers, make_providers
+from roles_runtime.telemetry.exporting import make_providers
 from roles_runtime.telemetry.kernels import TracedKernel
 from roles_runtime.telemetry.mail import TracedTransport
 from roles_runtime.telemetry.meters import Meters
 from roles_runtime.telemetry.models import TracedModel
+from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.redaction import mask
 from roles_runtime.telemetry.rounds import TracedRounds
 from roles_runtime.telemetry.tools import TracedTools
 from roles_runtime.telemetry.tracing import HopParent, Tracing, traceparent_of
 from roles_runtime.telemetry.turns import TracedTurns
 from roles_runtime.tools.tool import Tool
-
-CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 class Telemetry:
@@ -59,11 +57,11 @@ class Telemetry:
             redact: Takes the secrets out of each text that is told; beside it nothing is masked.
 
         Raises:
-            TelemetryError: an endpoint is none, or what it needs is not installed.
+            ConfigError: an OTEL_* variable is wrong, or gRPC is wanted and not installed.
         """
         self.providers = make_providers() if providers is None else providers
         tracer = self.providers.tracer_provider.get_tracer("roles_runtime")
-        told = Content(_content_is_wished() if content is None else content, redact)
+        told = Content(environment.wants_content() if content is None else content, redact)
         self._tracing = Tracing(tracer, Meters(self.providers.meter_provider), told, hop_parent)
         self._rounds = TracedRounds(self._tracing, workflow)
         self._turns = TracedTurns(self._tracing)
@@ -72,6 +70,10 @@ class Telemetry:
     def close(self, timeout_s: float = 2.0) -> None:
         """Sends what is left, within that time. It blocks: call it when the event loop is over, or in a thread."""
         self.providers.close(timeout_s)
+
+    def trace_id(self, round_id: str) -> str:
+        """The id of a round's trace, 32 hexadecimal digits; empty for a round that was not traced, or long ago."""
+        return self._tracing.trace_ids.get(round_id, "")
 
     # --- what the runtime calls --------------------------------------------------------------------------------
 
@@ -130,8 +132,3 @@ def _tell(span: Span, event: TaskChanged | ApprovalAsked | ApprovalGiven) -> Non
             span.add_event(names.APPROVAL_ASKED, {"id": event.approval_id})
         case ApprovalGiven():
             span.add_event(names.APPROVAL_GIVEN, {"id": event.approval_id, "approved": event.approved})
-
-
-def _content_is_wished() -> bool:
-    # Ours to read: the SDK knows nothing of it.
-    return os.environ.get(CAPTURE, "").strip().upper() in ("SPAN_ONLY", "SPAN_AND_EVENT", "TRUE")

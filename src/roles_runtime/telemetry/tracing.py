@@ -25,6 +25,9 @@ HopParent: TypeAlias = Literal["round", "send"]
 MAX_FRAMES = 50
 """How much of a traceback is told, from where it was raised."""
 
+MAX_REMEMBERED = 1_000
+"""Of how many rounds the trace's id is known after their end."""
+
 _NO_SPAN = Context()
 _SEEN = "__roles_recorded__"
 
@@ -65,11 +68,21 @@ class Tracing:
         content: Says what may be told.
         hop_parent: What a hop's span hangs on.
         rounds: Those under way, by id.
+        trace_ids: Of the last rounds, by id, those that are over too.
     """
 
     def __init__(self, tracer: Tracer, meters: Meters, content: Content, hop_parent: HopParent) -> None:
         self.tracer, self.meters, self.content, self.hop_parent = tracer, meters, content, hop_parent
         self.rounds: dict[str, RoundTrace] = {}
+        self.trace_ids: dict[str, str] = {}
+
+    def begin(self, round_id: str, session_id: str, root: Span) -> RoundTrace:
+        """A round is under way."""
+        seen = self.rounds[round_id] = RoundTrace(session_id, root)
+        self.trace_ids[round_id] = trace.format_trace_id(root.get_span_context().trace_id)
+        if len(self.trace_ids) > MAX_REMEMBERED:
+            del self.trace_ids[next(iter(self.trace_ids))]
+        return seen
 
     def fail(self, span: Span, error: BaseException) -> None:
         """Marks a span whose work raised; the innermost one holds the exception, the others its type.

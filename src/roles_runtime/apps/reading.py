@@ -17,7 +17,7 @@ from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Conversation
-from roles_runtime.posts.event import Entry, RoundOpened
+from roles_runtime.posts.event import Entry
 from roles_runtime.runtime.restore import read_session
 from roles_runtime.stores.store import SessionInfo
 from roles_runtime.telemetry.tree import trace_id
@@ -70,7 +70,7 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
     traced: dict[str, str] = {}
 
     def take(entry: Entry) -> None:
-        if isinstance(entry.event, RoundOpened) and entry.traceparent:
+        if entry.traceparent and not traced.get(entry.event.round_id):
             traced[entry.event.round_id] = trace_id(entry.traceparent)
         costs.take(entry)
         middle.take(entry.event)
@@ -83,14 +83,7 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
     if svg is not None:
         _draw(conversation, middle.moment, svg)
     elif as_json:
-        rounds: list[Json] = [
-            {
-                **round_document(each),
-                "usage": cost_document(costs.of_round(each.id)),
-                "trace_id": traced.get(each.id) or None,
-            }
-            for each in conversation.rounds
-        ]
+        rounds = _round_documents(conversation, costs, traced)
         print_json({"session_id": session_id, "rounds": rounds, "usage": cost_document(costs.of_all())})
     else:
         print("\n".join(conversation_lines(conversation, costs, traced)))
@@ -113,6 +106,17 @@ def conversation_lines(conversation: Conversation, costs: Costs, traced: Mapping
     if total and len(conversation.rounds) > 1:
         yield ""
         yield f"Cost of all rounds: {total}."
+
+
+def _round_documents(conversation: Conversation, costs: Costs, traced: Mapping[str, str]) -> list[Json]:
+    return [
+        {
+            **round_document(each),
+            "usage": cost_document(costs.of_round(each.id)),
+            "trace_id": traced.get(each.id) or None,
+        }
+        for each in conversation.rounds
+    ]
 
 
 def _draw(conversation: Conversation, board: Moment | None, path: Path) -> None:

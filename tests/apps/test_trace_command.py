@@ -184,7 +184,7 @@ def test_the_trace_is_named_where_there_is_one(house: House) -> None:
     shown, told = house.here("show", "s").stdout, house.here("trace", "s").stdout
     link = f"Trace {TRACE}: http://127.0.0.1:16686/trace/{TRACE}"
     assert shown.splitlines()[:2] == ["--- round 1: created ---", link]
-    assert shown.count("trace: ") == told.count("trace: ") == 1
+    assert shown.count("Trace ") == told.count("trace: ") == 1
     assert [each["trace_id"] for each in house.rounds("s")] == [TRACE, None]
     first = told.split("\n\n")[0].splitlines()
     assert first[:2] == ["--- round 1: not over ---", f"trace: {TRACE}"]

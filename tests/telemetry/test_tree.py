@@ -51,7 +51,7 @@ from roles_runtime.telemetry.nodes import (
     UnansweredDetails,
 )
 from roles_runtime.telemetry.tree import fold, split, trace_id
-from runtime.casting import Gate, cast, echo, entries_of, running
+from runtime.casting import Gate, cast, echo, entries_of, running, until
 from telemetry.journals import JOURNALS
 
 pytestmark = pytest.mark.anyio
@@ -321,7 +321,7 @@ async def test_a_cancelled_round_says_whose_turns_ran_and_who_did_not_get_to_ans
         session = await runtime.session("s")
         asked = asyncio.create_task(session.ask("hey"))
         await gate.reached.wait()
-        await asyncio.sleep(0.05)
+        await until(lambda: any(post.send_from == "B" for post in session.rounds[-1].post_list))
         await session.cancel()
         await asked
         tree = await tree_of(runtime)

@@ -81,14 +81,7 @@ async def show_session(config: Config, session_id: str, *, as_json: bool, svg: P
     if svg is not None:
         _draw(conversation, middle.moment, svg)
     elif as_json:
-        rounds: list[Json] = [
-            {
-                **round_document(each),
-                "usage": cost_document(costs.of_round(each.id)),
-                "trace_id": trace_id(each.traceparent) or None,
-            }
-            for each in conversation.rounds
-        ]
+        rounds = _round_documents(conversation, costs)
         print_json({"session_id": session_id, "rounds": rounds, "usage": cost_document(costs.of_all())})
     else:
         print("\n".join(conversation_lines(conversation, costs, config.settings.telemetry.jaeger_url)))
@@ -111,6 +104,17 @@ def conversation_lines(conversation: Conversation, costs: Costs, jaeger_url: str
     if total and len(conversation.rounds) > 1:
         yield ""
         yield f"Cost of all rounds: {total}."
+
+
+def _round_documents(conversation: Conversation, costs: Costs) -> list[Json]:
+    return [
+        {
+            **round_document(each),
+            "usage": cost_document(costs.of_round(each.id)),
+            "trace_id": trace_id(each.traceparent) or None,
+        }
+        for each in conversation.rounds
+    ]
 
 
 def _draw(conversation: Conversation, board: Moment | None, path: Path) -> None:

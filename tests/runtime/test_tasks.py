@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from roles_runtime import ModelRole, PlanTasks, ScriptedModel, Session, Team, ToolCallChunk
-from roles_runtime.errors import TaskError, ToolDefinitionError
+from roles_runtime.errors import ConfigError, TaskError, ToolDefinitionError
 from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.model import Chunk, Finish
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
+from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.memory import MemoryFiles
 from roles_runtime.tools.tasks.tools import NAMES
 from roles_runtime.tools.tool import tool
@@ -153,6 +155,30 @@ async def test_a_folder_alone_is_one_on_the_disk(tmp_path: Path) -> None:
         await (await runtime.session("s")).ask("go")
         assert not [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
     assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: PlanTasks(base_dir="board"),
+        lambda: PlanTasks(base_dir=Path("board/")),
+        lambda: PlanTasks(LocalFiles("board")),
+        lambda: PlanTasks(LocalFiles("board"), "./board"),
+    ],
+)
+async def test_a_folder_may_be_named_from_where_one_stands(
+    made: Callable[[], PlanTasks], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    role = ModelRole("Worker", model=ScriptedModel([calls(create("here")), "ok"]), middleware=[made()])
+    async with running(role) as runtime:
+        await (await runtime.session("s")).ask("go")
+    assert json.loads((tmp_path / "board" / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
+
+
+def test_two_folders_are_refused() -> None:
+    with pytest.raises(ConfigError, match="leave it out"):
+        PlanTasks(LocalFiles("board"), "tasks")
 
 
 async def test_a_broken_backend_ends_no_turn() -> None:

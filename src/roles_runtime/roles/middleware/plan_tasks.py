@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from roles_runtime.errors import TaskError
+from roles_runtime.errors import ConfigError, TaskError
 from roles_runtime.posts.post import Post
 from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, unfinished
 from roles_runtime.roles.turn import Answer, Respond, Turn
@@ -46,17 +47,16 @@ class PlanTasks:
 
         Args:
             backend: Where the files of the board are. All sessions of the team share that board.
-            base_dir: The folder in it; alone, it is one on the disk.
+            base_dir: The folder in it; alone, it is one on the disk. `LocalFiles` is one folder, and needs no other.
             strict: Whether moves backwards, and completing what is blocked, are refused.
             language: What the model is told of the tools in: ``en`` or ``zh``; the team's where left out.
 
         Raises:
             ValueError: there is no such language.
+            ConfigError: the folder is another than that of the `LocalFiles`.
         """
         self._strict, self._language = strict, None if language is None else known(language)
-        if backend is None and base_dir is not None:
-            backend = LocalFiles(base_dir)
-        self._board = None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
+        self._board = _board_of(backend, base_dir)
 
     async def __call__(self, turn: Turn, respond: Respond) -> Answer:
         """Gives the tools, and the reminder.
@@ -76,6 +76,18 @@ class PlanTasks:
         listing = await _listed(board)
         draw_plan(answer, listing, turn.language)
         return unfinished(turn, answer, listing, language) or answer
+
+
+def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard | None:
+    if backend is None and base_dir is not None:
+        backend = LocalFiles(base_dir)
+    if isinstance(backend, LocalFiles):
+        # It says where it is once and for all, wherever the process goes later.
+        if base_dir is not None and os.path.abspath(base_dir) != backend.base_dir:
+            problem = f"it is {str(base_dir)!r}, and the files are those of {backend.base_dir}; leave it out."
+            raise ConfigError("PlanTasks", "base_dir", problem)
+        return TaskBoard(backend, backend.base_dir)
+    return None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
 
 
 async def _listed(board: TaskBoard) -> Listing:

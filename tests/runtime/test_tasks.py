@@ -121,6 +121,24 @@ async def test_the_prompt_ends_with_one_reminder_while_something_is_open() -> No
     assert sum("#1 [pending] count" in str(message.content) for message in third.messages) == 1
 
 
+async def test_of_many_tasks_it_shows_those_in_progress_and_what_waits_for_them() -> None:
+    role, model = worker(
+        calls(*(create(f"task {number}") for number in range(1, 26))),
+        calls(update("24", status="in_progress"), update("25", addBlockedBy=["24"])),
+        "made",
+        "said again",
+        "later",
+    )
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session = await runtime.session("s")
+        await session.ask("go")
+        await session.ask("go")
+    _, first, *lines, left, _ = last_text(model.requests[4]).splitlines()
+    assert first.startswith("The board of tasks has open ones.")
+    assert [line.split()[0] for line in lines] == [*(f"#{number}" for number in range(1, 19)), "#24", "#25"]
+    assert left == "and 5 more: call TaskList"
+
+
 def last_text(request: LLMRequest) -> str:
     return str(request.messages[-1].content)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from roles_runtime.errors import ConfigError, TaskError
 from roles_runtime.posts.post import Post
-from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, unfinished
+from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, told_lines, unfinished
 from roles_runtime.roles.turn import Answer, Respond, Turn
-from roles_runtime.tools.tasks import replies
 from roles_runtime.tools.tasks.backend import Backend
 from roles_runtime.tools.tasks.board import Listing, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
@@ -18,9 +17,6 @@ from roles_runtime.tools.tasks.tools import NAMES, task_tools
 from roles_runtime.tools.tasks.words import Language
 
 NOTHING = Listing((), {}, ())
-
-MAX_REMINDED = 20
-"""How many open tasks a reminder shows; the first ones."""
 
 
 class PlanTasks:
@@ -103,8 +99,4 @@ def reminder(listing: Listing, language: Language) -> str:
     left = [task for task in listing.tasks if task.is_open]
     if not left:
         return ""
-    told = words(language)
-    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in left[:MAX_REMINDED]]
-    if len(left) > MAX_REMINDED:
-        lines.append(told.more.format(count=len(left) - MAX_REMINDED))
-    return "\n".join((told.reminder, *lines))
+    return "\n".join((words(language).reminder, *told_lines(left, listing, language)))

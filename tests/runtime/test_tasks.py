@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from roles_runtime import ModelRole, PlanTasks, ScriptedModel, Session, Team, ToolCallChunk
@@ -14,6 +15,7 @@ from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.model import Chunk, Finish
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
+from roles_runtime.roles.middleware import plan_tasks
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
 from roles_runtime.tools.tasks.local_files import LocalFiles
@@ -194,9 +196,11 @@ async def test_a_folder_may_be_named_from_where_one_stands(
     assert json.loads((tmp_path / "board" / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
 
 
-def test_two_folders_are_refused() -> None:
+def test_two_folders_are_refused_and_none() -> None:
     with pytest.raises(ConfigError, match="leave it out"):
         PlanTasks(LocalFiles("board"), "tasks")
+    with pytest.raises(ConfigError, match="it is empty"):
+        PlanTasks(base_dir="")
 
 
 async def test_a_broken_backend_ends_no_turn() -> None:
@@ -216,6 +220,20 @@ async def test_a_broken_backend_ends_no_turn() -> None:
         round_ = await (await runtime.session("s")).ask("go")
         assert round_.reply is not None
         assert round_.reply.message == "ok"
+
+
+async def test_a_backend_that_hangs_holds_no_turn_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(MemoryFiles):
+        async def state(self) -> str:
+            await anyio.sleep_forever()
+            return ""
+
+    monkeypatch.setattr(plan_tasks, "LISTED_S", 0.01)
+    role = ModelRole("Worker", model=ScriptedModel(["ok"]), middleware=[PlanTasks(Hanging())])
+    async with running(role) as runtime:
+        round_ = await (await runtime.session("s")).ask("go")
+    assert round_.reply is not None
+    assert round_.reply.message == "ok"
 
 
 async def test_while_no_round_runs_a_board_is_read_alone() -> None:

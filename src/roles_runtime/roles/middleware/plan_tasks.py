@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+import anyio
 
 from roles_runtime.errors import ConfigError, TaskError
 from roles_runtime.posts.post import Post
@@ -17,6 +20,9 @@ from roles_runtime.tools.tasks.tools import NAMES, task_tools
 from roles_runtime.tools.tasks.words import Language
 
 NOTHING = Listing((), {}, ())
+
+LISTED_S = 10.0
+"""How long a turn waits for a board before it goes on without."""
 
 
 class PlanTasks:
@@ -49,7 +55,7 @@ class PlanTasks:
 
         Raises:
             ValueError: there is no such language.
-            ConfigError: the folder is another than that of the `LocalFiles`.
+            ConfigError: the folder is empty, or another than that of the `LocalFiles`.
         """
         self._strict, self._language = strict, None if language is None else known(language)
         self._board = _board_of(backend, base_dir)
@@ -75,6 +81,8 @@ class PlanTasks:
 
 
 def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard | None:
+    if base_dir is not None and not str(base_dir):
+        raise ConfigError("PlanTasks", "base_dir", "it is empty; name a folder, or leave it out.")
     if backend is None and base_dir is not None:
         backend = LocalFiles(base_dir)
     if isinstance(backend, LocalFiles):
@@ -87,11 +95,10 @@ def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard
 
 
 async def _listed(board: TaskBoard) -> Listing:
-    try:
+    """The board, or nothing where it can not be had: the model is told of it when it calls a tool, and needs none."""
+    with anyio.move_on_after(LISTED_S), suppress(TaskError):
         return await board.list()
-    except TaskError:
-        # The model is told of it when it calls a tool, and can do its work without one.
-        return NOTHING
+    return NOTHING
 
 
 def reminder(listing: Listing, language: Language) -> str:

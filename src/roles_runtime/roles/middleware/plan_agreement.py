@@ -62,7 +62,7 @@ def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> 
     """
     under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
     told = words(language).unfinished
-    if not under_way or not answers_user(turn, post) or not may_correct(turn) or _was_told(turn, told):
+    if not under_way or not answers_user(turn, post) or not may_correct(turn) or _told_of(turn, told) is not None:
         return None
     return correction(
         turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *told_lines(under_way, listing, language)))
@@ -83,11 +83,24 @@ def told_lines(tasks: Sequence[Task], listing: Listing, language: Language) -> l
     return [*lines, words(language).more.format(count=left)] if left else lines
 
 
-def _was_told(turn: Turn, told: str) -> bool:
+async def held_back(turn: Turn, language: Language) -> Post | None:
+    """The answer that a reminder of this round held back, once more; None where none did, or it was not kept whole."""
+    reminded = _told_of(turn, words(language).unfinished)
+    if reminded is None:
+        return None
+    turn.draft.withdraw()
+    (answer,) = reminded.get_attachment(AttachmentType.invalid_response)
+    post = await PostTranslator.raw_text_to_post([answer.content], turn.draft)
+    if turn.draft.problem or not turn.draft.complete:
+        turn.draft.withdraw()
+        return None
+    return post
+
+
+def _told_of(turn: Turn, told: str) -> Post | None:
     rounds = [each for each in turn.memory.get_role_rounds(turn.role) if each.id == turn.round_id]
-    return any(
-        post.send_to == turn.role and post.message.startswith(told) for each in rounds for post in each.post_list
-    )
+    posts = (post for each in rounds for post in each.post_list)
+    return next((post for post in posts if post.send_to == turn.role and post.message.startswith(told)), None)
 
 
 def _line(task: Task) -> str:

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import anyio
 
-from roles_runtime.errors import ConfigError, TaskError
+from roles_runtime.errors import ConfigError, InvalidResponseError, ModelError, TaskError
 from roles_runtime.posts.post import Post
-from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, told_lines, unfinished
+from roles_runtime.roles.middleware.plan_agreement import (
+    answers_user,
+    carries_plan,
+    draw_plan,
+    held_back,
+    told_lines,
+    unfinished,
+)
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks.backend import Backend
 from roles_runtime.tools.tasks.board import Listing, TaskBoard
@@ -72,7 +79,14 @@ class PlanTasks:
         language = self._language or turn.language
         turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
         text = reminder(await _listed(board), language)
-        answer = await respond(turn.with_reminder(text) if text else turn)
+        try:
+            answer = await respond(turn.with_reminder(text) if text else turn)
+        except (ModelError, InvalidResponseError):
+            # The user was answered before: a reminder asks for a better answer, and costs none.
+            earlier = await held_back(turn, language)
+            if earlier is None:
+                raise
+            answer = earlier
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
         listing = await _listed(board)

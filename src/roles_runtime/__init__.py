@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from roles_runtime.llm.request import LLMRequest
     from roles_runtime.posts.attachment import Attachment, AttachmentType, register_attachment_type
     from roles_runtime.posts.conversation import Conversation, Round, RoundState
-    from roles_runtime.posts.event import Event, PostSent, RoundClosed
+    from roles_runtime.posts.event import ApprovalAsked, Event, PostSent, RoundClosed, TaskChanged
     from roles_runtime.posts.post import Post
     from roles_runtime.posts.shared import SharedMemoryEntry
     from roles_runtime.roles.code_interpreter import CodeInterpreter
     from roles_runtime.roles.echo import Echo
+    from roles_runtime.roles.middleware.approval import Approval
+    from roles_runtime.roles.middleware.compaction import Compaction
+    from roles_runtime.roles.middleware.limits import UsageLimits
     from roles_runtime.roles.middleware.plan_tasks import PlanTasks
+    from roles_runtime.roles.middleware.results import ResultReduction
     from roles_runtime.roles.planner import Planner
     from roles_runtime.roles.role import ModelRole, Role
     from roles_runtime.roles.turn import Middleware, Respond, Turn
@@ -30,9 +34,12 @@ if TYPE_CHECKING:
 
 # A name is imported when it is first asked for, so that `import roles_runtime` costs little more than its ground.
 _HOMES = {
+    "Approval": "roles.middleware.approval",
+    "ApprovalAsked": "posts.event",
     "Attachment": "posts.attachment",
     "AttachmentType": "posts.attachment",
     "CodeInterpreter": "roles.code_interpreter",
+    "Compaction": "roles.middleware.compaction",
     "Conversation": "posts.conversation",
     "Echo": "roles.echo",
     "Event": "posts.event",
@@ -48,6 +55,7 @@ _HOMES = {
     "Post": "posts.post",
     "PostSent": "posts.event",
     "Respond": "roles.turn",
+    "ResultReduction": "roles.middleware.results",
     "Role": "roles.role",
     "RolesError": "errors",
     "Round": "posts.conversation",
@@ -57,19 +65,24 @@ _HOMES = {
     "ScriptedModel": "llm.providers.scripted",
     "Session": "runtime.session",
     "SharedMemoryEntry": "posts.shared",
+    "TaskChanged": "posts.event",
     "Team": "runtime.team",
     "TextChunk": "llm.model",
     "Tool": "tools.tool",
     "ToolCallChunk": "llm.model",
     "Turn": "roles.turn",
+    "UsageLimits": "roles.middleware.limits",
     "register_attachment_type": "posts.attachment",
     "tool": "tools.tool",
 }
 
 __all__ = [
+    "Approval",
+    "ApprovalAsked",
     "Attachment",
     "AttachmentType",
     "CodeInterpreter",
+    "Compaction",
     "Conversation",
     "Echo",
     "Event",
@@ -85,6 +98,7 @@ __all__ = [
     "Post",
     "PostSent",
     "Respond",
+    "ResultReduction",
     "Role",
     "RolesError",
     "Round",
@@ -94,11 +108,13 @@ __all__ = [
     "ScriptedModel",
     "Session",
     "SharedMemoryEntry",
+    "TaskChanged",
     "Team",
     "TextChunk",
     "Tool",
     "ToolCallChunk",
     "Turn",
+    "UsageLimits",
     "register_attachment_type",
     "tool",
 ]

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from roles_runtime import Echo, ModelRole, Planner, PlanTasks, ScriptedModel, Team
+from roles_runtime.errors import ModelError
 from roles_runtime.llm.model import Chunk
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.attachment import AttachmentType
-from roles_runtime.posts.conversation import Round
+from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.post import Post
 from roles_runtime.roles.role import Role
 from roles_runtime.runtime.runtime import Runtime
@@ -28,7 +29,7 @@ def planned(send_to: str, message: str = "m") -> str:
     return json.dumps({"response": {**steps, "stop": stop, "send_to": send_to, "message": message}})
 
 
-async def round_of(answers: list[list[Chunk] | str]) -> tuple[Round, list[LLMRequest]]:
+async def round_of(answers: list[list[Chunk] | str | Exception]) -> tuple[Round, list[LLMRequest]]:
     """One round of a Planner that says this, with a worker who echoes."""
     model = ScriptedModel(answers, sequential=True)
     async with Runtime(Team(Planner(model=model), [Echo()]), store=LocalStore(), kernels=None) as runtime:
@@ -120,6 +121,16 @@ async def test_the_reminder_leads_to_a_finished_board() -> None:
     assert len(ended.post_list) == 3
     assert ended.reply is not None
     assert ended.reply.message == "done"
+
+
+@pytest.mark.parametrize("failing", [ModelError("m", "it is gone."), "{", ""])
+async def test_whoever_fails_at_a_better_answer_has_given_the_first(failing: Exception | str) -> None:
+    begun = calls(create("count"), update("1", status="in_progress"))
+    ended, _ = await round_of([begun, planned("User", "early \u00e4\n2"), *[failing] * 9])
+    assert ended.state is RoundState.finished, ended.detail
+    assert ended.reply is not None
+    assert ended.reply.message == "early \u00e4\n2"
+    assert content(ended.reply, AttachmentType.current_plan_step) == ["1. count"]
 
 
 async def test_where_no_self_correction_is_left_the_answer_goes_out() -> None:

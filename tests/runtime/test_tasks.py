@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import pytest
 
 from roles_runtime import ModelRole, PlanTasks, ScriptedModel, Session, Team, ToolCallChunk
-from roles_runtime.errors import StoreError, TaskError, ToolDefinitionError
+from roles_runtime.errors import ConfigError, StoreError, TaskError, ToolDefinitionError
 from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.model import Chunk, Finish
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
+from roles_runtime.roles.middleware import plan_tasks
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
 from roles_runtime.tools.tasks.backend import FileInfo
+from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.memory import MemoryFiles
 from roles_runtime.tools.tasks.tools import NAMES
 from roles_runtime.tools.tool import tool
@@ -123,6 +126,24 @@ async def test_the_prompt_ends_with_one_reminder_while_something_is_open() -> No
     assert sum("#1 [pending] count" in str(message.content) for message in third.messages) == 1
 
 
+async def test_of_many_tasks_it_shows_those_in_progress_and_what_waits_for_them() -> None:
+    role, model = worker(
+        calls(*(create(f"task {number}") for number in range(1, 26))),
+        calls(update("24", status="in_progress"), update("25", addBlockedBy=["24"])),
+        "made",
+        "said again",
+        "later",
+    )
+    async with running(role, middleware=[PlanTasks()]) as runtime:
+        session = await runtime.session("s")
+        await session.ask("go")
+        await session.ask("go")
+    _, first, *lines, left, _ = last_text(model.requests[4]).splitlines()
+    assert first.startswith("The board of tasks has open ones.")
+    assert [line.split()[0] for line in lines] == [*(f"#{number}" for number in range(1, 19)), "#24", "#25"]
+    assert left == "and 5 more: call TaskList"
+
+
 def last_text(request: LLMRequest) -> str:
     return str(request.messages[-1].content)
 
@@ -216,6 +237,32 @@ async def test_a_journal_that_could_not_be_written_leaves_the_board_as_it_is_rea
         assert forward == {(each, task.id) for task in known.tasks for each in task.blocked_by}
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: PlanTasks(base_dir="board"),
+        lambda: PlanTasks(base_dir=Path("board/")),
+        lambda: PlanTasks(LocalFiles("board")),
+        lambda: PlanTasks(LocalFiles("board"), "./board"),
+    ],
+)
+async def test_a_folder_may_be_named_from_where_one_stands(
+    made: Callable[[], PlanTasks], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    role = ModelRole("Worker", model=ScriptedModel([calls(create("here")), "ok"]), middleware=[made()])
+    async with running(role) as runtime:
+        await (await runtime.session("s")).ask("go")
+    assert json.loads((tmp_path / "board" / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
+
+
+def test_two_folders_are_refused_and_none() -> None:
+    with pytest.raises(ConfigError, match="leave it out"):
+        PlanTasks(LocalFiles("board"), "tasks")
+    with pytest.raises(ConfigError, match="it is empty"):
+        PlanTasks(base_dir="")
+
+
 async def test_a_broken_backend_ends_no_turn() -> None:
     class Broken(MemoryFiles):
         async def read(self, path: str) -> str:
@@ -233,6 +280,20 @@ async def test_a_broken_backend_ends_no_turn() -> None:
         round_ = await (await runtime.session("s")).ask("go")
         assert round_.reply is not None
         assert round_.reply.message == "ok"
+
+
+async def test_a_backend_that_hangs_holds_no_turn_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(MemoryFiles):
+        async def state(self) -> str:
+            await anyio.sleep_forever()
+            return ""
+
+    monkeypatch.setattr(plan_tasks, "LISTED_S", 0.01)
+    role = ModelRole("Worker", model=ScriptedModel(["ok"]), middleware=[PlanTasks(Hanging())])
+    async with running(role) as runtime:
+        round_ = await (await runtime.session("s")).ask("go")
+    assert round_.reply is not None
+    assert round_.reply.message == "ok"
 
 
 async def test_while_no_round_runs_a_board_is_read_alone() -> None:

@@ -10,9 +10,11 @@ from roles_runtime.llm.message import AssistantTextMessage, Message, ToolMessage
 from roles_runtime.llm.model import Chunk, Finish, Model, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.providers.scripted import ScriptedModel, ScriptedReply
 from roles_runtime.llm.request import LLMRequest
+from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.posts.event import ModelReplied, PostSent
-from roles_runtime.posts.post import USER
+from roles_runtime.posts.post import USER, Post
+from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.roles.middleware.compaction import Compaction
 from roles_runtime.roles.middleware.limits import UsageLimits
 from roles_runtime.roles.role import ModelRole
@@ -109,6 +111,21 @@ async def test_a_restored_session_keeps_its_summary() -> None:
     assert again.asked_to_summarise == []
     assert "Summary 1." in shown(again.told[0])
     assert "Question 2?" not in shown(again.told[0])
+
+
+async def test_a_summary_that_a_role_shares_in_its_own_words_is_left_alone() -> None:
+    class Sharing(ModelRole):
+        async def reply(self, turn: Turn) -> Post:
+            post = await super().reply(turn)
+            entry = SharedMemoryEntry.create("summary", "conversation", "All in all it went well.")
+            post.add_attachment(Attachment.create(AttachmentType.shared_memory_entry, entry.content, extra=entry))
+            return post
+
+    model = Minutes()
+    async with running(Sharing("Clerk", model=model), middleware=[BY_NUMBER]) as runtime:
+        await ask(await runtime.session(), 1, 2, 3, 4, 5)
+    assert len(model.asked_to_summarise) == 1
+    assert "Summary 1." in shown(model.told[4])
 
 
 async def test_a_short_conversation_is_left_alone_however_many_rounds_it_has() -> None:

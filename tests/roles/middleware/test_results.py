@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roles_runtime.errors import ConfigError, ToolFailedError
+from roles_runtime.errors import ConfigError, ToolDefinitionError, ToolFailedError
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.message import ToolMessage
@@ -73,6 +73,14 @@ async def test_a_long_result_is_told_by_its_beginning_and_stands_whole_in_a_file
     assert [each.name for each in request.tools] == ["look", "read_file_part"]
     kept = tmp_path / "sessions" / "s" / "files" / "look-result.txt"
     assert kept.read_text(encoding="utf-8") == LONG
+
+
+async def test_a_taken_name_is_told_when_the_runtime_is_made() -> None:
+    for tools, inner in (([read_file_part], []), ([look], [ResultReduction()])):
+        role = ModelRole("Looker", model=ScriptedModel([]), tools=tools, middleware=inner)
+        with pytest.raises(ToolDefinitionError, match="read_file_part"):
+            async with running(role, middleware=[ResultReduction()]):
+                pass
 
 
 async def test_a_short_result_stays_as_it_is(tmp_path: Path) -> None:

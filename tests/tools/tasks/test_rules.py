@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from msgspec import structs
 
 from roles_runtime.tools.tasks.languages import known, set_language
 from roles_runtime.tools.tasks.memory import MemoryFiles
@@ -96,11 +97,38 @@ async def test_a_new_line_in_a_subject_stays_one_line_of_the_list() -> None:
     assert len((await desk.list()).splitlines()) == 1
 
 
+async def test_a_subject_of_a_megabyte_takes_no_place_from_others() -> None:
+    desk = await desk_with(structs.replace(stored(1), subject="s" * 1_000_000), stored(2))
+    assert await desk.list() == f"#1 [pending] {'s' * 300}…\n#2 [pending] Task 2"
+
+
+async def test_edges_of_other_hands_that_are_no_ids_end_no_call() -> None:
+    desk = await desk_with(stored(1), stored(2))
+    await desk.files.write(
+        "tasks/1.json", '{"id":"1","subject":"Task 1","blocks":["x/y","2","٣"],"blockedBy":["../2"]}'
+    )
+    assert await desk.update("1", status="completed") == (
+        "Updated task #1 status\nNote: it was still blocked by #../2.\nNow unblocked: #2"
+    )
+    assert (await desk.task("1"))["blocks"] == ["x/y", "2", "٣"]
+    assert await desk.update("1", status="deleted") == "Updated task #1 deleted"
+
+
+async def test_an_owner_is_a_name_without_space_around_it() -> None:
+    desk = await desk_with(stored(1))
+    assert await desk.update("1", owner=" \n") == "Task #1: no changes"
+    await desk.update("1", owner=" Bob ")
+    assert (await desk.task("1"))["owner"] == "Bob"
+
+
 async def test_a_subject_that_says_nothing_is_refused() -> None:
     desk = Desk()
     for subject in ("", " \n"):
         assert "subject" in await desk.refused("TaskCreate", {"subject": subject, "description": "d"})
     assert await desk.names() == set()
+    await desk.create()
+    assert "subject" in await desk.refused("TaskUpdate", {"taskId": "1", "subject": " "})
+    assert (await desk.task("1"))["subject"] == "s"
 
 
 class Broken(MemoryFiles):

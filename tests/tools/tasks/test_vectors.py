@@ -213,12 +213,18 @@ async def test_ex_1_a_missing_mark_is_healed() -> None:
         ("-3", 1),
         ("+4", 1),
         ("5\n", 1),
+        ("  9", 1),
+        ("1_000", 1),
     ],
 )
 async def test_ex_2_a_mark_is_digits_or_nothing(mark: str, number: int) -> None:
     assert f"Task #{number} created" in await (await desk_with(mark=mark)).create()
     behind = await desk_with(stored(9), mark=mark)
     assert "Task #10 created" in await behind.create()
+
+
+async def test_ex_2_a_mark_may_be_of_any_size() -> None:
+    assert f"Task #{10**20} created" in await (await desk_with(stored(9), mark="9" * 20)).create()
 
 
 async def test_ex_3_tasks_are_listed_by_number() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import msgspec
@@ -87,12 +88,14 @@ class Compaction:
 
 
 def _last_summary(turn: Turn, rounds: Sequence[Round]) -> Summary:
-    entries = turn.memory.get_shared_memory_entries("summary", turn.role)
-    if not entries:
-        return Summary()
-    kept = msgspec.json.decode(entries[-1].content, type=_Kept)
     ids = [each.id for each in rounds]
-    return Summary(kept.text, tuple(ids[: ids.index(kept.until) + 1])) if kept.until in ids else Summary()
+    for entry in reversed(turn.memory.get_shared_memory_entries("summary", turn.role)):
+        # A role may share summaries of its own, in its own words.
+        with suppress(msgspec.DecodeError):
+            kept = msgspec.json.decode(entry.content, type=_Kept)
+            if kept.until in ids:
+                return Summary(kept.text, tuple(ids[: ids.index(kept.until) + 1]))
+    return Summary()
 
 
 def _share(summary: Summary, answer: Answer) -> None:

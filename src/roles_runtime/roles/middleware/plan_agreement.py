@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.post import USER, Post, RoleName
 from roles_runtime.posts.translator import PostTranslator
@@ -15,6 +17,9 @@ from roles_runtime.tools.tasks.task import Task
 from roles_runtime.tools.tasks.words import Language
 
 IN_PROGRESS = "in_progress"
+
+MAX_TOLD = 20
+"""How many tasks a role is told of at once."""
 
 
 def carries_plan(post: Post) -> bool:
@@ -57,19 +62,47 @@ def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> 
     """
     under_way = [task for task in listing.tasks if task.status == IN_PROGRESS]
     told = words(language).unfinished
-    if not under_way or not answers_user(turn, post) or not may_correct(turn) or _was_told(turn, told):
+    if not under_way or not answers_user(turn, post) or not may_correct(turn) or _told_of(turn, told) is not None:
         return None
-    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in under_way]
-    return correction(turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *lines)))
-
-
-def _was_told(turn: Turn, told: str) -> bool:
-    rounds = [each for each in turn.memory.get_role_rounds(turn.role) if each.id == turn.round_id]
-    return any(
-        post.send_to == turn.role and post.message.startswith(told) for each in rounds for post in each.post_list
+    return correction(
+        turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *told_lines(under_way, listing, language)))
     )
+
+
+def told_lines(tasks: Sequence[Task], listing: Listing, language: Language) -> list[str]:
+    """Some tasks, a line each; where there is no room for all, those in progress and what waits for them."""
+    under_way = {task.id for task in tasks if task.status == IN_PROGRESS}
+
+    def distance(task: Task) -> int:
+        waits = not under_way.isdisjoint(listing.blockers.get(task.id, ()))
+        return 0 if task.id in under_way else 1 if waits else 2
+
+    kept = sorted(sorted(tasks, key=distance)[:MAX_TOLD], key=lambda task: int(task.id))
+    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in kept]
+    left = len(tasks) - len(kept)
+    return [*lines, words(language).more.format(count=left)] if left else lines
+
+
+async def held_back(turn: Turn, language: Language) -> Post | None:
+    """The answer that a reminder of this round held back, once more; None where none did, or it was not kept whole."""
+    reminded = _told_of(turn, words(language).unfinished)
+    if reminded is None:
+        return None
+    turn.draft.withdraw()
+    (answer,) = reminded.get_attachment(AttachmentType.invalid_response)
+    post = await PostTranslator.raw_text_to_post([answer.content], turn.draft)
+    if turn.draft.problem or not turn.draft.complete:
+        turn.draft.withdraw()
+        return None
+    return post
+
+
+def _told_of(turn: Turn, told: str) -> Post | None:
+    rounds = [each for each in turn.memory.get_role_rounds(turn.role) if each.id == turn.round_id]
+    posts = (post for each in rounds for post in each.post_list)
+    return next((post for post in posts if post.send_to == turn.role and post.message.startswith(told)), None)
 
 
 def _line(task: Task) -> str:
     waits = f" <narrow depend on {', '.join(task.blocked_by)}>" if task.blocked_by else ""
-    return f"{task.id}. {' '.join(task.subject.split())}{waits}"
+    return f"{task.id}. {replies.brief(task)}{waits}"

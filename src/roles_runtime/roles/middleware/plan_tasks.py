@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
-from roles_runtime.errors import TaskError
+from roles_runtime.errors import ConfigError, InvalidResponseError, ModelError, TaskError
 from roles_runtime.posts.post import Post
-from roles_runtime.roles.middleware.plan_agreement import answers_user, carries_plan, draw_plan, unfinished
+from roles_runtime.roles.middleware.plan_agreement import (
+    MAX_TOLD,
+    answers_user,
+    carries_plan,
+    draw_plan,
+    held_back,
+    told_lines,
+    unfinished,
+)
 from roles_runtime.roles.turn import Answer, Respond, Turn
-from roles_runtime.tools.tasks import replies
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import NOTHING, Glance, Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NOTHING, Listing, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
 from roles_runtime.tools.tasks.words import Language
+from roles_runtime.tools.time_limit import TimeLimit
 
 UNKNOWN = Listing((), {}, ())
 
-MAX_REMINDED = 20
-"""How many open tasks a reminder shows; the first ones."""
+LISTED_S = 10.0
+"""How long a turn waits for a board before it goes on without."""
 
 
 class PlanTasks:
@@ -46,17 +56,16 @@ class PlanTasks:
 
         Args:
             backend: Where the files of the board are. All sessions of the team share that board.
-            base_dir: The folder in it; alone, it is one on the disk.
+            base_dir: The folder in it; alone, it is one on the disk. `LocalFiles` is one folder, and needs no other.
             strict: Whether moves backwards, and completing what is blocked, are refused.
             language: What the model is told of the tools in: ``en`` or ``zh``; the team's where left out.
 
         Raises:
             ValueError: there is no such language.
+            ConfigError: the folder is empty, or another than that of the `LocalFiles`.
         """
         self._strict, self._language = strict, None if language is None else known(language)
-        if backend is None and base_dir is not None:
-            backend = LocalFiles(base_dir)
-        self._board = None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
+        self._board = _board_of(backend, base_dir)
 
     async def __call__(self, turn: Turn, respond: Respond) -> Answer:
         """Gives the tools, and the reminder.
@@ -69,34 +78,55 @@ class PlanTasks:
         board = self._board or turn.tasks
         language = self._language or turn.language
         turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
-        glance = await self._glance(board)
-        answer = await respond(turn.with_reminder(reminder(glance, language)) if glance.tasks else turn)
+        text = await _reminder(board, language)
+        try:
+            answer = await respond(turn.with_reminder(text) if text else turn)
+        except (ModelError, InvalidResponseError):
+            # The user was answered before: a reminder asks for a better answer, and costs none.
+            earlier = await held_back(turn, language)
+            if earlier is None:
+                raise
+            answer = earlier
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
-        listing = await self._listed(board)
+        listing = await _listed(board)
         draw_plan(answer, listing, turn.language)
         return unfinished(turn, answer, listing, language) or answer
 
-    async def _glance(self, board: TaskBoard) -> Glance:
-        try:
-            return await board.glance(MAX_REMINDED)
-        except TaskError:
-            # The model is told of it when it calls a tool, and can do its work without a reminder.
-            return NOTHING
 
-    async def _listed(self, board: TaskBoard) -> Listing:
-        try:
-            return await board.list()
-        except TaskError:
-            return UNKNOWN
+def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard | None:
+    if base_dir is not None and not str(base_dir):
+        raise ConfigError("PlanTasks", "base_dir", "it is empty; name a folder, or leave it out.")
+    if backend is None and base_dir is not None:
+        backend = LocalFiles(base_dir)
+    if isinstance(backend, LocalFiles):
+        # It says where it is once and for all, wherever the process goes later.
+        if base_dir is not None and os.path.abspath(base_dir) != backend.base_dir:
+            problem = f"it is {str(base_dir)!r}, and the files are those of {backend.base_dir}; leave it out."
+            raise ConfigError("PlanTasks", "base_dir", problem)
+        return TaskBoard(backend, backend.base_dir)
+    return None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
 
 
-def reminder(glance: Glance, language: Language) -> str:
-    """The open tasks, in a few lines; empty where there are none."""
+async def _reminder(board: TaskBoard, language: Language) -> str:
+    glance = NOTHING
+    with TimeLimit(LISTED_S), suppress(TaskError):
+        glance = await board.glance(MAX_TOLD)
     if not glance.tasks:
         return ""
-    told = words(language)
-    lines = [replies.line(task, glance.blockers.get(task.id, ())) for task in glance.tasks]
-    if glance.more:
-        lines.append(told.more.format(count=glance.more))
-    return "\n".join((told.reminder, *lines))
+    return reminder(await _listed(board) if glance.more else Listing(glance.tasks, glance.blockers, ()), language)
+
+
+async def _listed(board: TaskBoard) -> Listing:
+    """The board, or nothing where it can not be had: the model is told of it when it calls a tool, and needs none."""
+    with TimeLimit(LISTED_S), suppress(TaskError):
+        return await board.list()
+    return UNKNOWN
+
+
+def reminder(listing: Listing, language: Language) -> str:
+    """The open tasks, in a few lines; empty where there are none."""
+    left = [task for task in listing.tasks if task.is_open]
+    if not left:
+        return ""
+    return "\n".join((words(language).reminder, *told_lines(left, listing, language)))

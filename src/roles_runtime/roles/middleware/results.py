@@ -25,7 +25,12 @@ class ResultReduction:
 
     The tools that stand in the turn are watched: register it after the middleware that gives the turn tools. Where the
     file can not be written the result stays as it is.
+
+    Attributes:
+        gives: The name of the tool that it gives.
     """
+
+    gives = ("read_file_part",)
 
     def __init__(self, *, longest_chars: int = 16_000, preview_chars: int = 2_000) -> None:
         """Sets what is long.

@@ -158,9 +158,6 @@ def unblocked(before: Mapping[str, Task], sketch: Sketch, candidates: Iterable[s
     old = Sketch(before)
     return tuple(
         each
-        for each in sorted(distinct(candidates), key=int)
-        if each in sketch
-        and sketch[each].is_open
-        and old.open_blockers(old[each])
-        and not sketch.open_blockers(sketch[each])
+        for each in sorted((each for each in distinct(candidates) if each in sketch), key=int)
+        if sketch[each].is_open and old.open_blockers(old[each]) and not sketch.open_blockers(sketch[each])
     )

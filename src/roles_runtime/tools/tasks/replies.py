@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from roles_runtime.tools.tasks.board import Listing, Updated
 from roles_runtime.tools.tasks.task import Task, listed
 
+MAX_SUBJECT = 300
+"""How much of a subject one line of many shows, so that no task pushes the others out of a prompt."""
+
 
 def result(text: str) -> str:
     """A result as all four give it."""
@@ -32,10 +35,16 @@ def shown(task: Task, blockers: Sequence[str]) -> str:
 
 
 def line(task: Task, blockers: Sequence[str]) -> str:
-    """A task as one line, whatever its subject holds."""
+    """A task as one line, whatever its subject holds; `TaskGet` shows it whole."""
     owner = f" [owner: {_flat(task.owner)}]" if task.owner else ""
     blocked = f" [blocked by {listed(blockers)}]" if blockers else ""
-    return f"#{task.id} [{_flat(task.status)}] {_flat(task.subject)}{owner}{blocked}"
+    return f"#{task.id} [{_flat(task.status)}] {brief(task)}{owner}{blocked}"
+
+
+def brief(task: Task) -> str:
+    """A subject as one line of many has it: flat, and cut where it is no matter of a few words."""
+    subject = _flat(task.subject)
+    return subject if len(subject) <= MAX_SUBJECT else f"{subject[:MAX_SUBJECT]}…"
 
 
 def board(listing: Listing) -> str:

@@ -27,6 +27,8 @@ from roles_runtime.tools.tasks.words import Language
 from roles_runtime.tools.tool import DEFAULT_TIMEOUT_S, Tool
 
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+Unblank: TypeAlias = Annotated[str, StringConstraints(pattern=r"^$|\S")]
+Stripped: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True)]
 Metadata: TypeAlias = Annotated[dict[str, JsonValue], WithJsonSchema({"type": "object", "additionalProperties": True})]
 Ids: TypeAlias = Annotated[list[str | None], WithJsonSchema({"type": "array", "items": {"type": "string"}})]
 
@@ -48,7 +50,7 @@ class _Get(_Arguments):
 
 class _Update(_Arguments):
     task_id: str
-    subject: str = ""
+    subject: Unblank = ""
     description: str | None = ""
     active_form: str | None = ""
     # A plain text, so that what is none of them is answered with the list of those that are.
@@ -57,7 +59,7 @@ class _Update(_Arguments):
     remove_blocks: Ids = []
     add_blocked_by: Ids = []
     remove_blocked_by: Ids = []
-    owner: str | None = ""
+    owner: Stripped | None = ""
     metadata: Metadata | None = None
 
 

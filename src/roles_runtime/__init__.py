@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from roles_runtime.runtime.runtime import Runtime
     from roles_runtime.runtime.session import Session
     from roles_runtime.runtime.team import Team
+    from roles_runtime.telemetry.telemetry import Telemetry
     from roles_runtime.tools.tool import Tool, tool
 
 # A name is imported when it is first asked for, so that `import roles_runtime` costs little more than its ground.
@@ -67,6 +68,7 @@ _HOMES = {
     "SharedMemoryEntry": "posts.shared",
     "TaskChanged": "posts.event",
     "Team": "runtime.team",
+    "Telemetry": "telemetry.telemetry",
     "TextChunk": "llm.model",
     "Tool": "tools.tool",
     "ToolCallChunk": "llm.model",
@@ -110,6 +112,7 @@ __all__ = [
     "SharedMemoryEntry",
     "TaskChanged",
     "Team",
+    "Telemetry",
     "TextChunk",
     "Tool",
     "ToolCallChunk",

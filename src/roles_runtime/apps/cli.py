@@ -164,6 +164,7 @@ def trace(
     number: Annotated[int | None, typer.Option("--round", metavar="N", help="That round alone, from 1.")] = None,
     as_json: AsJson = False,
     content: Annotated[bool, typer.Option("--content", help="Also code, arguments, results and whole texts.")] = False,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into this file.")] = None,
     team: Team = None,
     model: Model = None,
     store: Store = None,
@@ -175,7 +176,7 @@ def trace(
     def work(config: Config) -> Coroutine[object, object, int]:
         from roles_runtime.apps.trace import show_trace
 
-        return show_trace(config, session, number=number, as_json=as_json, with_content=content)
+        return show_trace(config, session, number=number, as_json=as_json, with_content=content, svg=svg)
 
     _run(work, team, model, store, data_dir, verbose=verbose)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from textwrap import indent
 from types import TracebackType
 from typing import Self, TextIO
@@ -12,6 +13,7 @@ from typing import Self, TextIO
 from roles_runtime.apps.board import Board, Row
 from roles_runtime.apps.shown import Section, artifact_lines, failure_line, heading, said, sections
 from roles_runtime.apps.text import json_text, shortened
+from roles_runtime.errors import RolesError
 from roles_runtime.posts.attachment import Json
 from roles_runtime.posts.conversation import Round
 from roles_runtime.posts.event import Event, PostSent, TaskChanged
@@ -136,3 +138,15 @@ def print_json(document: Json) -> None:
     """Prints a document as one line on stdout, whatever its encoding can hold."""
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     print(json_text(document, ascii_only=ascii_only), flush=True)
+
+
+def write_svg(path: Path, picture: str) -> None:
+    """Writes a picture into a file.
+
+    Raises:
+        RolesError: it can not be written.
+    """
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise RolesError(f"{path}: it can not be written: {error.strerror}.") from error

@@ -12,7 +12,7 @@ from roles_runtime.apps.assemble import make_store
 from roles_runtime.apps.board import MAX_ROWS, Middle, Moment
 from roles_runtime.apps.costs import Costs, cost_document, cost_line
 from roles_runtime.apps.jaeger import trace_line
-from roles_runtime.apps.plain import print_json, round_lines
+from roles_runtime.apps.plain import print_json, round_lines, write_svg
 from roles_runtime.apps.shown import round_document
 from roles_runtime.apps.text import one_line
 from roles_runtime.errors import RolesError, SessionNotFoundError
@@ -122,10 +122,7 @@ def _draw(conversation: Conversation, board: Moment | None, path: Path) -> None:
 
     if not conversation.rounds:
         raise RolesError(f"{path}: the session has no round to draw.")
-    try:
-        path.write_text(picture(conversation.rounds[-1], board=board), encoding="utf-8")
-    except OSError as error:
-        raise RolesError(f"{path}: it can not be written: {error.strerror}.") from error
+    write_svg(path, picture(conversation.rounds[-1], board=board))
 
 
 def _row(info: SessionInfo) -> tuple[str, ...]:

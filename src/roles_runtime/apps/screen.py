@@ -214,6 +214,20 @@ def finished_board(tasks: Board) -> RenderableType:
     return Group(BoardDrawing(tasks.glance(_MAX_FINISHED), most=_MAX_FINISHED), Text())
 
 
+def recording(width: int) -> Console:
+    """A terminal that is not there: what is printed to it becomes a picture (``export_svg``)."""
+    return Console(
+        record=True,
+        file=io.StringIO(),
+        width=width,
+        force_terminal=True,
+        color_system="truecolor",
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
 def picture(record: Round, *, title: str = "roles_runtime", width: int = 100, board: Moment | None = None) -> str:
     """A round as an SVG document: what its screen looked like in the end.
 
@@ -223,7 +237,7 @@ def picture(record: Round, *, title: str = "roles_runtime", width: int = 100, bo
         width: In cells.
         board: A moment at which the board was looked at; it is drawn after the Posts that were sent by then.
     """
-    console = Console(record=True, file=io.StringIO(), width=width, force_terminal=True, color_system="truecolor")
+    console = recording(width)
     for number, post in enumerate(record.post_list, 1):
         console.print(render_post(post))
         if board is not None and board.posts == number:

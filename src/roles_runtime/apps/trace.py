@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 from rich.cells import chop_cells
 
 from roles_runtime.apps.assemble import make_store
-from roles_runtime.apps.plain import print_json
+from roles_runtime.apps.plain import print_json, write_svg
 from roles_runtime.apps.text import one_line
 from roles_runtime.apps.trace_words import attached_words, contents, ending, span_words, style_of, sums, words
 from roles_runtime.errors import RoundNotFoundError, SessionNotFoundError
@@ -20,10 +21,15 @@ from roles_runtime.telemetry.nodes import Node, PostDetails, RoundDetails
 from roles_runtime.telemetry.tree import fold, split
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from roles_runtime.apps.config import Config
 
 PIPE_WIDTH = 200
 """How wide a line is where there is no terminal."""
+
+PICTURE_WIDTH = 150
+"""How wide a picture is, in cells."""
 
 _MIN_TEXT = 24
 _UNIFORM_NS = 1_000_000_000_000
@@ -63,7 +69,13 @@ class Pen(msgspec.Struct, frozen=True):
 
 
 async def show_trace(
-    config: Config, session_id: str, *, number: int | None, as_json: bool, with_content: bool = False
+    config: Config,
+    session_id: str,
+    *,
+    number: int | None,
+    as_json: bool,
+    with_content: bool = False,
+    svg: Path | None = None,
 ) -> int:
     """Prints the rounds of a session as trees.
 
@@ -73,10 +85,12 @@ async def show_trace(
         number: Which round, from 1; all where left out.
         as_json: As one JSON object.
         with_content: Also code, arguments, results and whole texts.
+        svg: Draw them into this file instead.
 
     Raises:
         SessionNotFoundError: there is no such session.
         RoundNotFoundError: there is no such round in it.
+        RolesError: the file can not be written.
     """
     async with make_store(config, read_only=True) as store, aclosing(store.read(session_id)) as entries:
         rounds = split([entry async for entry in entries])
@@ -86,7 +100,9 @@ async def show_trace(
         raise RoundNotFoundError(session_id, number, len(rounds))
     chosen = range(1, len(rounds) + 1) if number is None else (number,)
     trees = {each: fold(rounds[each - 1], with_content=with_content) for each in chosen}
-    if as_json:
+    if svg is not None:
+        write_svg(svg, _picture(trees, f"trace {session_id}"))
+    elif as_json:
         told: list[Json] = [{"number": each, **msgspec.to_builtins(node)} for each, node in trees.items()]
         print_json({"session_id": session_id, "rounds": told})
     elif sys.stdout.isatty():
@@ -99,11 +115,22 @@ async def show_trace(
 
 
 def _print_at_terminal(trees: dict[int, Node]) -> None:
-    from rich.text import Text
-
     from roles_runtime.apps.screen import terminal
 
-    console = terminal()
+    _draw(terminal(), trees)
+
+
+def _picture(trees: dict[int, Node], title: str) -> str:
+    from roles_runtime.apps.screen import recording
+
+    console = recording(PICTURE_WIDTH)
+    _draw(console, trees)
+    return console.export_svg(title=one_line(title, 100))
+
+
+def _draw(console: Console, trees: dict[int, Node]) -> None:
+    from rich.text import Text
+
     width = console.width
     pen = Pen(width, 16 if width >= 120 else 10 if width >= 90 else 0)
     for line in _all_lines(trees, pen):

@@ -1,4 +1,4 @@
-"""The team of five tasks plans them, works them off in the order in which they wait, and finishes."""
+"""The scripted rounds of `examples/`: what a user sees of them on the command line."""
 
 from __future__ import annotations
 
@@ -48,3 +48,25 @@ def test_five_tasks_that_wait_for_each_other_are_worked_off_before_ones_eyes(tmp
     ]
     assert done[4]["blockedBy"] == ["3", "4"]
     assert "t4 --> t5" in run(tmp_path, "tasks", "s", "--done", "--graph")
+
+
+def test_a_round_that_goes_wrong_twice_and_corrects_itself_reads_like_a_story(tmp_path: Path) -> None:
+    script = "scripted:examples/corrections.yaml"
+    told = run(
+        tmp_path, "ask", "Sales by region?", "--session", "s", "--file", "examples/data/orders.csv", "--model", script
+    )
+    assert "East sells most" in told
+    tree = run(tmp_path, "trace", "s")
+    assert "5 model calls, 2 cells (1 failed), 2 self-corrections." in tree
+    hops = [line.split("─ ")[1].split("[")[0].strip() for line in tree.splitlines() if " answers " in line]
+    assert hops == [
+        "Planner answers User",
+        "Planner answers itself",
+        "CodeInterpreter answers Planner",
+        "CodeInterpreter answers itself",
+        "Planner answers CodeInterpreter",
+    ]
+    assert "[error: KeyError" in tree
+    picture = tmp_path / "trace.svg"
+    run(tmp_path, "trace", "s", "--svg", str(picture))
+    assert "<svg" in picture.read_text(encoding="utf-8")

@@ -418,6 +418,12 @@ class TestTheEnvironment:
 
         assert caught.value.where == "environment"
 
+    def test_that_is_wrong_is_told_without_the_password_in_it(self, providers_to: Make) -> None:
+        with pytest.raises(ConfigError, match="no URL") as caught:
+            providers_to("http://me:sesame@collector:port")
+
+        assert "sesame" not in str(caught.value)
+
     def test_an_endpoint_that_nothing_is_sent_to_may_be_anything(self, providers_to: Make) -> None:
         spans(providers_to("nonsense", OTEL_TRACES_EXPORTER="none"), "one")
 

@@ -109,7 +109,10 @@ def make_providers(*, service_name: str = SERVICE_NAME, export_logs: bool = Fals
     """
     from roles_runtime.telemetry.pipelines import build, of_the_application
 
-    return of_the_application() or build(service_name, export_logs=export_logs)
+    made = of_the_application() or build(service_name, export_logs=export_logs)
+    return Providers(
+        made.tracer_provider, made.meter_provider, made.logger_provider, spans=made.spans, shutdowns=made.shutdowns
+    )
 
 
 class _Closing:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from roles_runtime.telemetry.exporting import Providers, make_providers
+from roles_runtime.telemetry.exporting import make_providers
+from roles_runtime.telemetry.providers import Providers
 
 
 @pytest.fixture

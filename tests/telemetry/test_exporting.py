@@ -22,9 +22,10 @@ from roles_runtime.roles.echo import Echo
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
 from roles_runtime.telemetry import environment
-from roles_runtime.telemetry.exporting import Providers, make_providers
+from roles_runtime.telemetry.exporting import make_providers
 from roles_runtime.telemetry.log_export import LogExport
 from roles_runtime.telemetry.logs import setup_logs
+from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.telemetry import Telemetry
 from telemetry.receivers import PATIENCE_S, collecting, collecting_over_grpc, run_script, told
 
@@ -321,6 +322,18 @@ class TestAProcess:
 
         assert (done.returncode, done.stderr) == (0, "")
         assert sorted(collector.names) == ["after", "after, in the child", "before", "waiting"]
+
+    def test_that_forks_when_all_is_closed_ends_in_peace(self) -> None:
+        text = MAKE + (
+            "providers.close()\n"
+            "child = os.fork()\n"
+            "providers.close()\n"
+            "if child: sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        with collecting() as collector:
+            done = run_script(text, {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
+
+        assert (done.returncode, done.stderr) == (0, "")
 
     def test_that_forks_over_grpc_does_not_hang(self) -> None:
         text = MAKE + (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from opentelemetry import _logs, metrics, trace
 from opentelemetry.sdk._logs import LoggerProvider
@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter
 from roles_runtime.errors import ConfigError
 from roles_runtime.telemetry import environment
 from roles_runtime.telemetry.environment import Signal
+from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.spans import CountedSpans
 
 Made = TypeVar("Made")
@@ -39,35 +40,20 @@ DELAY_MS = 1000
 """How long a span waits for others, in milliseconds: whoever follows the link to a round finds it there."""
 
 
-class Pipelines(NamedTuple):
-    """Providers, and what belongs to them.
-
-    Attributes:
-        tracer_provider: Of spans.
-        meter_provider: Of metrics.
-        logger_provider: Of logs; None where they are not exported.
-        spans: What the spans go through.
-        shutdowns: What closes those that were made here.
-    """
-
-    tracer_provider: trace.TracerProvider
-    meter_provider: metrics.MeterProvider
-    logger_provider: _logs.LoggerProvider | None = None
-    spans: Sequence[CountedSpans] = ()
-    shutdowns: Sequence[Shutdown] = ()
-
-
-def of_the_application() -> Pipelines | None:
+def of_the_application() -> Providers | None:
     """The providers that the process has; None where it has set none of spans."""
     tracer_provider = trace.get_tracer_provider()
     if _is_stand_in(tracer_provider):
         return None
     logger_provider = _logs.get_logger_provider()
-    logs = None if _is_stand_in(logger_provider) else logger_provider
-    return Pipelines(tracer_provider, metrics.get_meter_provider(), logs)
+    return Providers(
+        tracer_provider,
+        metrics.get_meter_provider(),
+        None if _is_stand_in(logger_provider) else logger_provider,
+    )
 
 
-def build(service_name: str, *, export_logs: bool) -> Pipelines:
+def build(service_name: str, *, export_logs: bool) -> Providers:
     """New providers. See `make_providers`.
 
     Raises:
@@ -75,7 +61,7 @@ def build(service_name: str, *, export_logs: bool) -> Pipelines:
     """
     if environment.is_disabled():
         # The SDK's providers know that variable too, and make nothing.
-        return Pipelines(TracerProvider(shutdown_on_exit=False), MeterProvider(shutdown_on_exit=False))
+        return Providers(TracerProvider(shutdown_on_exit=False), MeterProvider(shutdown_on_exit=False))
     shutdowns: list[Shutdown] = []
     try:
         resource = _resource(service_name)
@@ -89,7 +75,7 @@ def build(service_name: str, *, export_logs: bool) -> Pipelines:
             raise
         # The SDK and its exporters were given nothing but what the environment says, and raise what they like.
         raise ConfigError("environment", "OTEL_*", f"OpenTelemetry refuses what they say: {error}.") from error
-    return Pipelines(tracer_provider, meter_provider, logger_provider, spans, shutdowns)
+    return Providers(tracer_provider, meter_provider, logger_provider, spans=spans, shutdowns=shutdowns)
 
 
 def _resource(service_name: str) -> Resource:

@@ -323,6 +323,18 @@ class TestAProcess:
         assert (done.returncode, done.stderr) == (0, "")
         assert sorted(collector.names) == ["after", "after, in the child", "before", "waiting"]
 
+    def test_that_forks_when_all_is_closed_ends_in_peace(self) -> None:
+        text = MAKE + (
+            "providers.close()\n"
+            "child = os.fork()\n"
+            "providers.close()\n"
+            "if child: sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        with collecting() as collector:
+            done = run_script(text, {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url})
+
+        assert (done.returncode, done.stderr) == (0, "")
+
     def test_that_forks_over_grpc_does_not_hang(self) -> None:
         text = MAKE + (
             "tracer.start_span('before').end()\n"
@@ -418,6 +430,12 @@ class TestTheEnvironment:
             make_providers()
 
         assert caught.value.where == "environment"
+
+    def test_that_is_wrong_is_told_without_the_password_in_it(self, providers_to: Make) -> None:
+        with pytest.raises(ConfigError, match="no URL") as caught:
+            providers_to("http://me:sesame@collector:port")
+
+        assert "sesame" not in str(caught.value)
 
     def test_an_endpoint_that_nothing_is_sent_to_may_be_anything(self, providers_to: Make) -> None:
         spans(providers_to("nonsense", OTEL_TRACES_EXPORTER="none"), "one")

@@ -8,7 +8,7 @@ Of each setting the first of these that says it counts:
 3. the file of ``--team``, which is never looked for unasked,
 4. the default.
 
-The house reads the environment here and nowhere below.
+The environment is read here, and below for keys (`llm.keys`) and OTEL_* (`telemetry.environment`) alone.
 """
 
 from __future__ import annotations

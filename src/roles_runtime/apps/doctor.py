@@ -82,7 +82,6 @@ async def _tracing(config: Config) -> Finding:
     try:
         if "otlp" not in environment.exporters("TRACES"):
             return True, "tracing", "on; OTEL_TRACES_EXPORTER sends nothing to a collector."
-        url = environment.endpoint("TRACES")
         host, port = environment.address("TRACES")
     except ConfigError as error:
         return False, "tracing", str(error)
@@ -92,8 +91,12 @@ async def _tracing(config: Config) -> Finding:
             await stream.aclose()
     except (OSError, TimeoutError, ValueError) as error:
         problem = str(error) or f"no answer within {CONNECT_TIMEOUT_S:g} s"
-        return False, "tracing", f"nobody takes traces at {url} ({problem}); start a collector, see README, Traces."
-    return True, "tracing", f"on; something listens at {url}."
+        return (
+            False,
+            "tracing",
+            f"nobody takes traces at {host}:{port} ({problem}); start a collector, see README, Traces.",
+        )
+    return True, "tracing", f"on; something listens at {host}:{port}."
 
 
 def _folder(config: Config) -> Finding:

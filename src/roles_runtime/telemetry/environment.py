@@ -8,6 +8,7 @@ providers; the rest (headers, certificates, sampling, resource, limits) it reads
 from __future__ import annotations
 
 import os
+import re
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -137,7 +138,8 @@ def _check(name: str, url: str, given: str) -> None:
     except ValueError:  # no port, or half an IPv6 address
         well = False
     if not well or any(each.isspace() for each in given):
-        raise ConfigError("environment", name, f"{given!r:.100} is no URL; say http://127.0.0.1:4318.")
+        shown = re.sub(r"//[^/]*@", "//…@", given)  # a name and a password may stand there
+        raise ConfigError("environment", name, f"{shown!r:.100} is no URL; say http://127.0.0.1:4318.")
 
 
 def _with_scheme(target: str) -> str:

@@ -96,10 +96,9 @@ class _Closing:
     def __init__(self, acts: Sequence[Callable[[], object]]) -> None:
         self._acts = acts
         self._start()
-        weak = weakref.WeakMethod(self._start)
+        weak = weakref.WeakMethod(self._start_anew)
 
         def again() -> None:
-            # A child of fork has none of its parent's threads.
             if start := weak():
                 start()
 
@@ -108,6 +107,11 @@ class _Closing:
     def wait(self, timeout_s: float) -> None:
         self._asked.set()
         self._done.wait(timeout_s)
+
+    def _start_anew(self) -> None:
+        # A child of fork has none of its parent's threads; what the parent closed is closed in the child too.
+        if not self._done.is_set():
+            self._start()
 
     def _start(self) -> None:
         self._asked, self._done = threading.Event(), threading.Event()

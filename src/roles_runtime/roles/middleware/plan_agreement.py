@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.post import USER, Post, RoleName
+from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.posts.translator import PostTranslator
 from roles_runtime.roles.correction import correction, may_correct
 from roles_runtime.roles.planner import share_plan
@@ -68,9 +69,13 @@ def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> 
     told = words(language).unfinished
     if not under_way or not answers_user(turn, post) or not may_correct(turn) or _told_of(turn, told) is not None:
         return None
-    return correction(
-        turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *told_lines(under_way, listing, language)))
-    )
+    problem = "\n".join((told, *told_lines(under_way, listing, language)))
+    reminded = correction(turn, PostTranslator.post_to_raw_text(post), problem)
+    for each in post.attachment_list:
+        # What was shared for longer than this round is shared, whatever becomes of the answer: a summary, say.
+        if isinstance(each.extra, SharedMemoryEntry) and each.extra.scope == "conversation":
+            reminded.add_attachment(each)
+    return reminded
 
 
 def told_lines(tasks: Sequence[Task], listing: Listing, language: Language) -> list[str]:

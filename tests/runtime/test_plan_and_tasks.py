@@ -13,6 +13,7 @@ from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.post import Post
+from roles_runtime.roles.middleware import plan_agreement
 from roles_runtime.roles.role import Role
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.local import LocalStore
@@ -75,6 +76,18 @@ async def test_the_plan_is_drawn_from_the_board_and_its_step_from_the_task_in_pr
     )
     # With nothing on the board the plan is the model's own.
     assert content(last, AttachmentType.plan) == ["1. a\n2. b"]
+
+
+async def test_a_plan_of_a_large_board_shows_what_is_to_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan_agreement, "MAX_PLANNED", 3)
+    made = calls(*(create(f"task {number}") for number in range(1, 7)))
+    moved = calls(*(update(each, status="completed") for each in "123"), update("6", addBlockedBy=["5"]))
+    ended, _ = await round_of([made, moved, planned("Echo"), calls(update("5", status="deleted")), planned("User")])
+    first = ended.post_list[1]
+    assert content(first, AttachmentType.plan) == [
+        "4. task 4\n5. task 5\n6. task 6 <narrow depend on 5>\nand 3 more: call TaskList"
+    ]
+    assert content(first, AttachmentType.current_plan_step) == ["4. task 4"]
 
 
 async def test_of_several_tasks_in_progress_the_step_is_that_of_whom_the_post_is_for() -> None:

@@ -298,6 +298,15 @@ class GivesTools(Protocol):
     gives: Sequence[str]
 
 
+@runtime_checkable
+class WatchesTools(Protocol):
+    """A middleware that has to see some tools; one that is given after it would go by unseen."""
+
+    def watches(self, name: str) -> bool:
+        """Whether it has to see the tool of that name."""
+        ...
+
+
 def onion(middleware: Sequence[Middleware], respond: Respond) -> Respond:
     """Puts the middleware round ``respond``, the first outermost; done once a role, not once a turn."""
     for layer in reversed(middleware):

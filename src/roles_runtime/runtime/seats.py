@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 
 import anyio
 
@@ -12,7 +12,7 @@ from roles_runtime.llm.model import Closable, Model
 from roles_runtime.llm.reliable import ReliableModel
 from roles_runtime.llm.resolving import alternatives, resolve_model
 from roles_runtime.roles.role import Role
-from roles_runtime.roles.turn import Answer, GivesTools, Respond, Turn, onion
+from roles_runtime.roles.turn import Answer, GivesTools, Middleware, Respond, Turn, WatchesTools, onion
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.runtime.team import Team
@@ -69,6 +69,7 @@ class Seat:
         self.tools: tuple[Tool, ...] = _distinct(role, [each for each in role.tools if isinstance(each, Tool)])
         # What has no model is given no tools.
         gives = [each for each in layers if isinstance(each, GivesTools)] if model is not None else []
+        _check_watched(role, layers if gives else ())
         self.given = tuple(name for each in gives for name in each.gives)
         _check_given(role, self.tools, self.given)
         self.needs_kernel = role.needs_kernel
@@ -148,6 +149,20 @@ def _distinct(role: Role, tools: list[Tool]) -> tuple[Tool, ...]:
             raise ToolDefinitionError(f"Role {role.name} has two tools named {tool.name!r}; rename one of them.")
         names.add(tool.name)
     return tuple(tools)
+
+
+def _check_watched(role: Role, layers: Sequence[Middleware]) -> None:
+    watching: list[WatchesTools] = []
+    for layer in layers:
+        for name in layer.gives if isinstance(layer, GivesTools) else ():
+            unseeing = next((each for each in watching if each.watches(name)), None)
+            if unseeing is not None:
+                raise ToolDefinitionError(
+                    f"Role {role.name}: {type(unseeing).__name__} would not see the tool {name!r}, which "
+                    f"{type(layer).__name__} gives after it; register {type(unseeing).__name__} as the last middleware."
+                )
+        if isinstance(layer, WatchesTools):
+            watching.append(layer)
 
 
 def _check_given(role: Role, tools: Iterable[Tool], given: Iterable[str]) -> None:

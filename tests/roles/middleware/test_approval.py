@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from roles_runtime.errors import ConfigError
+from roles_runtime.errors import ConfigError, ToolDefinitionError
 from roles_runtime.llm.calls import ToolCall, ToolReturn
 from roles_runtime.llm.message import ToolMessage
 from roles_runtime.llm.model import Finish, TextChunk, ToolCallChunk
@@ -15,7 +15,10 @@ from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.posts.event import ApprovalAsked, Event
 from roles_runtime.roles.middleware.approval import Approval
+from roles_runtime.roles.middleware.plan_tasks import PlanTasks
+from roles_runtime.roles.middleware.results import ResultReduction
 from roles_runtime.roles.role import ModelRole
+from roles_runtime.roles.turn import Middleware
 from roles_runtime.tools.tool import tool
 from runtime.casting import running, until
 
@@ -152,6 +155,29 @@ async def test_long_arguments_are_cut_and_the_user_is_told_that_they_are() -> No
     desk = Desk(wishes=(("delete", "x" * 9_000),), yes=())
     await desk.returns()
     assert desk.questions[0].endswith("… and 5,011 more characters that are NOT shown?")
+
+
+@pytest.mark.parametrize(
+    ("team", "role", "unseen"),
+    [
+        ([Approval("Task*"), PlanTasks()], [], "TaskCreate"),
+        ([Approval("TaskUpdate")], [PlanTasks()], "TaskUpdate"),
+        ([PlanTasks(), Approval(), ResultReduction()], [], "read_file_part"),
+    ],
+)
+async def test_a_tool_that_would_come_by_unasked_is_told_when_the_runtime_is_made(
+    team: list[Middleware], role: list[Middleware], unseen: str
+) -> None:
+    hand = ModelRole("Hand", model=ScriptedModel([]), middleware=role)
+    with pytest.raises(ToolDefinitionError, match=f"Approval would not see the tool '{unseen}'"):
+        async with running(hand, middleware=team):
+            pass
+
+
+async def test_tools_that_are_not_asked_for_may_come_after_it() -> None:
+    hand = ModelRole("Hand", model=ScriptedModel(["ok"]), middleware=[PlanTasks(), Approval("Task*")])
+    async with running(hand, middleware=[Approval("delete"), ResultReduction()]) as runtime:
+        assert (await (await runtime.session("s")).ask("go")).state is RoundState.finished
 
 
 def test_an_empty_name_is_refused() -> None:

@@ -17,6 +17,7 @@ from roles_runtime.posts.post import USER, Post
 from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.roles.middleware.compaction import Compaction
 from roles_runtime.roles.middleware.limits import UsageLimits
+from roles_runtime.roles.middleware.plan_tasks import PlanTasks
 from roles_runtime.roles.role import ModelRole
 from roles_runtime.roles.turn import Answer, Turn
 from roles_runtime.runtime.session import Session
@@ -35,14 +36,20 @@ class Minutes(ScriptedModel):
     def __init__(self, *summaries: ScriptedReply, first: int = 1) -> None:
         self.told: list[LLMRequest] = []
         self.asked_to_summarise: list[str] = []
+        self._next: list[Chunk] = []
         kept = [self._noting(each) for each in (summaries or [f"Summary {n}." for n in range(1, 9)])]
         replies = [self._telling(n) for n in range(first, first + 20)]
         super().__init__({"Compaction": kept, "*": replies}, sequential=True)
 
+    def say_next(self, *chunks: Chunk) -> None:
+        """Has it say this in place of its next answer."""
+        self._next = list(chunks)
+
     def _telling(self, number: int) -> ScriptedReply:
-        def tell(request: LLMRequest) -> str:
+        def tell(request: LLMRequest) -> str | list[Chunk]:
             self.told.append(request)
-            return f"Answer {number}."
+            chunks, self._next = self._next, []
+            return chunks or f"Answer {number}."
 
         return tell
 
@@ -126,6 +133,22 @@ async def test_a_summary_that_a_role_shares_in_its_own_words_is_left_alone() -> 
         await ask(await runtime.session(), 1, 2, 3, 4, 5)
     assert len(model.asked_to_summarise) == 1
     assert "Summary 1." in shown(model.told[4])
+
+
+async def test_a_summary_is_kept_where_the_answer_is_held_back_for_tasks_in_progress() -> None:
+    model = Minutes()
+    async with running(ModelRole("Clerk", model=model), middleware=[PlanTasks(), BY_NUMBER]) as runtime:
+        session = await runtime.session()
+        await ask(session, 1, 2, 3)
+        begun = [
+            ToolCall(call_id="1", name="TaskCreate", arguments='{"subject": "count", "description": ""}'),
+            ToolCall(call_id="2", name="TaskUpdate", arguments='{"taskId": "1", "status": "in_progress"}'),
+        ]
+        model.say_next(*map(ToolCallChunk, begun), Finish("tool_calls"))
+        await ask(session, 4)
+    assert len(model.told) == 6, "three answers, the calls, the answer that is held back, and the one that is given"
+    assert len(model.asked_to_summarise) == 1
+    assert "Summary 1." in shown(model.told[5])
 
 
 async def test_a_short_conversation_is_left_alone_however_many_rounds_it_has() -> None:

@@ -23,7 +23,8 @@ class Approval:
     """Asks the user before a tool runs; after a no the model is told that the call was not allowed.
 
     Without a terminal, and without anybody who attends the session (`Session.attended`), the answer is no. The tools
-    that stand in the turn are watched: register it after the middleware that gives the turn tools.
+    that stand in the turn are watched: register it after the middleware that gives the turn tools. Where one comes
+    after it that says what it gives, the runtime is not made.
     """
 
     def __init__(self, *tools: str) -> None:
@@ -47,8 +48,12 @@ class Approval:
         """Answers with tools that ask first."""
         return await respond(turn.replace(tools=tuple(self._asking(turn, each) for each in turn.tools)))
 
+    def watches(self, name: str) -> bool:
+        """Whether the user is asked for the tool of that name."""
+        return any(fnmatchcase(name, pattern) for pattern in self._names)
+
     def _asking(self, turn: Turn, asked: Tool) -> Tool:
-        if not any(fnmatchcase(asked.name, pattern) for pattern in self._names):
+        if not self.watches(asked.name):
             return asked
 
         async def asking(arguments: JsonObject, caller: Caller) -> Told:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from roles_runtime.posts.attachment import AttachmentType
 from roles_runtime.posts.post import USER, Post, RoleName
+from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.posts.translator import PostTranslator
 from roles_runtime.roles.correction import correction, may_correct
 from roles_runtime.roles.planner import share_plan
@@ -20,6 +21,9 @@ IN_PROGRESS = "in_progress"
 
 MAX_TOLD = 20
 """How many tasks a role is told of at once."""
+
+MAX_PLANNED = 100
+"""How many tasks a plan shows: each Post of a planner carries it, and its team reads it again and again."""
 
 
 def carries_plan(post: Post) -> bool:
@@ -41,7 +45,8 @@ def draw_plan(post: Post, listing: Listing, language: Language) -> None:
     if not listing.tasks or not carries_plan(post):
         return
     plan = post.get_attachment(AttachmentType.plan)[-1]
-    plan.content = "\n".join(_line(task) for task in listing.tasks)
+    shown = _foremost(listing.tasks, listing, MAX_PLANNED)
+    plan.content = "\n".join((*map(_line, shown), *_more(len(listing.tasks) - len(shown), language)))
     step = _step(listing, post.send_to)
     if step is not None:
         post.get_attachment(AttachmentType.current_plan_step)[-1].content = _line(step)
@@ -64,23 +69,39 @@ def unfinished(turn: Turn, post: Post, listing: Listing, language: Language) -> 
     told = words(language).unfinished
     if not under_way or not answers_user(turn, post) or not may_correct(turn) or _told_of(turn, told) is not None:
         return None
-    return correction(
-        turn, PostTranslator.post_to_raw_text(post), "\n".join((told, *told_lines(under_way, listing, language)))
-    )
+    problem = "\n".join((told, *told_lines(under_way, listing, language)))
+    reminded = correction(turn, PostTranslator.post_to_raw_text(post), problem)
+    for each in post.attachment_list:
+        # What was shared for longer than this round is shared, whatever becomes of the answer: a summary, say.
+        if isinstance(each.extra, SharedMemoryEntry) and each.extra.scope == "conversation":
+            reminded.add_attachment(each)
+    return reminded
 
 
 def told_lines(tasks: Sequence[Task], listing: Listing, language: Language) -> list[str]:
     """Some tasks, a line each; where there is no room for all, those in progress and what waits for them."""
+    shown = _foremost(tasks, listing, MAX_TOLD)
+    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in shown]
+    return [*lines, *_more(len(tasks) - len(shown), language)]
+
+
+def _foremost(tasks: Sequence[Task], listing: Listing, most: int) -> Sequence[Task]:
+    """At most so many of them, by number: what is in progress, what waits for it, what is open, what is done."""
+    if len(tasks) <= most:
+        return tasks
     under_way = {task.id for task in tasks if task.status == IN_PROGRESS}
 
     def distance(task: Task) -> int:
+        if not task.is_open:
+            return 3
         waits = not under_way.isdisjoint(listing.blockers.get(task.id, ()))
         return 0 if task.id in under_way else 1 if waits else 2
 
-    kept = sorted(sorted(tasks, key=distance)[:MAX_TOLD], key=lambda task: int(task.id))
-    lines = [replies.line(task, listing.blockers.get(task.id, ())) for task in kept]
-    left = len(tasks) - len(kept)
-    return [*lines, words(language).more.format(count=left)] if left else lines
+    return sorted(sorted(tasks, key=distance)[:most], key=lambda task: int(task.id))
+
+
+def _more(count: int, language: Language) -> Sequence[str]:
+    return (words(language).more.format(count=count),) if count else ()
 
 
 async def held_back(turn: Turn, language: Language) -> Post | None:

@@ -80,6 +80,7 @@ async def test_no_arguments_are_an_empty_object_and_are_validated(arguments: str
         ('"text"', "a text"),
         ("[" * 100_000, "no valid JSON"),
         ('{"left": \ud83d}', "no valid JSON"),
+        ('{"left": NaN}', "no valid JSON"),
     ],
 )
 async def test_arguments_that_are_no_object_are_told_and_the_tool_is_not_run(arguments: str, told: str) -> None:
@@ -94,6 +95,24 @@ async def test_arguments_that_are_no_object_are_told_and_the_tool_is_not_run(arg
     assert result.is_error
     assert told in result.result
     assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ('{"text": "two\nlines\t"}', "two\nlines\t"),
+        ('{"text": "half \\ud83d"}', "half \ufffd"),
+        ('{"text": "half \ud83d"}', "half \ufffd"),
+        ('{"text": "whole \\ud83d\\ude00"}', "whole 😀"),
+    ],
+)
+async def test_raw_line_breaks_and_halves_of_characters_are_forgiven(arguments: str, told: str) -> None:
+    @tool
+    async def say(text: str) -> str:
+        """Says it."""
+        return text
+
+    assert (await answer(Toolbox([say]), "say", arguments)).result == told
 
 
 async def test_every_argument_that_does_not_fit_has_a_readable_line() -> None:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from roles_runtime.errors import StoreError, ToolFailedError
 from roles_runtime.llm.calls import ToolCall, ToolReturn
-from roles_runtime.llm.parts import JsonObject
+from roles_runtime.llm.parts import JsonObject, mend_surrogates
 from roles_runtime.llm.request import ToolSpec
 from roles_runtime.posts.event import Outcome
 from roles_runtime.tools.caller import Caller
@@ -208,13 +208,26 @@ def _parsed(arguments: str) -> JsonObject:
             f"its arguments have {size_bytes:,} bytes, and at most {MAX_ARGUMENTS_BYTES:,} are taken; write less."
         )
     try:
-        value: object = msgspec.json.decode(arguments)
-        # Only then: it is read again for what a decoder does not tell.
-        json.loads(arguments, object_pairs_hook=_each_once)
-    except (msgspec.DecodeError, RecursionError) as error:
+        value = _decoded(arguments)
+    except (ValueError, RecursionError) as error:
         raise _BadArgumentsError(f"its arguments are no valid JSON: {error}.") from error
     if not isinstance(value, dict):
         raise _BadArgumentsError(f"its arguments must be one JSON object, and are {_kind(value)}.")
+    return value
+
+
+def _decoded(arguments: str) -> object:
+    """The arguments as JSON; line breaks within texts, which models write raw, and halves of pairs are forgiven."""
+    try:
+        value: object = msgspec.json.decode(arguments)
+    except msgspec.DecodeError as error:
+        try:
+            mended = mend_surrogates(json.dumps(json.loads(arguments, strict=False), ensure_ascii=False))
+            value = msgspec.json.decode(mended)
+        except (ValueError, RecursionError):
+            raise error from None
+    # Only then: it is read again for what a decoder does not tell.
+    json.loads(arguments, object_pairs_hook=_each_once, strict=False)
     return value
 
 

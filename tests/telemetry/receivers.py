@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
@@ -28,6 +30,13 @@ import roles_runtime
 
 PATIENCE_S = 60.0
 """Longer than anything here takes on a slow machine; nothing waits for it to pass."""
+
+
+def free_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 class Collector:
@@ -63,6 +72,12 @@ class Collector:
             for scope in resource.scope_spans
             for span in scope.spans
         ]
+
+    def wait_for(self, count: int) -> None:
+        """Waits until that many spans came."""
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self.spans) < count and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     @property
     def batches(self) -> list[int]:
@@ -142,7 +157,8 @@ def collecting_over_grpc() -> Iterator[Collector]:
             collector.take(request, dict(context.invocation_metadata()))
             return ExportTraceServiceResponse()
 
-    server = grpc.server(futures.ThreadPoolExecutor(2))
+    # As large as in otel-collector.yaml; what is larger is dropped as a whole.
+    server = grpc.server(futures.ThreadPoolExecutor(2), options=[("grpc.max_receive_message_length", 16 << 20)])
     add_TraceServiceServicer_to_server(Service(), server)
     collector.url = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()

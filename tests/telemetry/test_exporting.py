@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -27,7 +26,7 @@ from roles_runtime.telemetry.log_export import LogExport
 from roles_runtime.telemetry.logs import setup_logs
 from roles_runtime.telemetry.providers import Providers
 from roles_runtime.telemetry.telemetry import Telemetry
-from telemetry.receivers import PATIENCE_S, collecting, collecting_over_grpc, run_script, told
+from telemetry.receivers import PATIENCE_S, collecting, collecting_over_grpc, free_port, run_script, told
 
 Make = Callable[..., Providers]
 
@@ -37,12 +36,6 @@ def spans(providers: Providers, *names: str) -> None:
     tracer = providers.tracer_provider.get_tracer("test")
     for name in names:
         tracer.start_span(name).end()
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @asynccontextmanager

@@ -125,3 +125,21 @@ def test_what_an_exporter_logs_again_and_again_is_told_once(capsys: pytest.Captu
 
     told = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert told == ["batch 0 failed", "and is sent again"]
+
+
+def test_a_key_in_a_log_is_masked_wherever_it_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    got: list[str] = []
+    setup_logs(export=lambda event: got.append(f"{event['event']} {event.get('exception')} {event.get('header')}"))
+    key = "sk-planted-0123456789abcdef"
+
+    structlog.get_logger("test").warning(f"refused: {key}", header=f"Bearer {key}")
+    logging.getLogger("roles_runtime.test").warning("refused: %s", key)
+    try:
+        raise RuntimeError(f"no such key: {key}")
+    except RuntimeError:
+        structlog.get_logger("test").exception("oh")
+
+    told = capsys.readouterr().err
+    assert key not in told
+    assert key not in "".join(got)
+    assert len(got) == 3

@@ -229,6 +229,15 @@ async def test_a_rejected_recipient_is_seen_as_the_role_wrote_it() -> None:
     assert (second["roles.outcome"], second["roles.post.self_send"]) == ("ok", True)
 
 
+async def test_a_name_that_a_model_made_up_is_of_a_line_and_masked() -> None:
+    made_up = "sk-planted-0123456789abcdef\n" + "x" * 100_000
+    seeing = Seeing()
+    async with running(says("Planner", (made_up, "x"), (USER, "done")), coats=seeing.telemetry) as runtime:
+        await (await runtime.session("s")).ask("hey")
+    first, _ = (attributes(span) for span in seeing.named("process Planner"))
+    assert first["out.to"] == "[masked] " + "x" * 72
+
+
 async def test_a_cancelled_round_ends_all_its_spans() -> None:
     begun = asyncio.Event()
 

@@ -21,6 +21,9 @@ MAX_ITEM_CHARS = 4 * 1024
 MAX_CHARS = 16 * 1024
 """How much content an attribute has, all items together."""
 
+MAX_NAME_CHARS = 100
+"""How much of a name that a model wrote is told."""
+
 MAX_ITEMS = 64
 """How many attachments, or messages, an attribute names."""
 
@@ -71,6 +74,10 @@ class Content:
         if len(text) <= limit and len(shown) <= limit:
             return shown
         return f"{shown[:limit]}… [{len(text):,} characters]"
+
+    def name(self, name: str) -> str:
+        """A name that a model may have written: of no more than a line, masked."""
+        return self._redact(mend_surrogates(" ".join(name[:MAX_NAME_CHARS].split())))
 
     def attachments(self, posts: Iterable[Post]) -> str:
         """``[{id, type, bytes, content?, truncated?}]`` as JSON."""

@@ -59,4 +59,4 @@ def _kind_of(execution: Execution) -> str:
     """The type of the exception that ended a cell: it begins the last line of its traceback."""
     lines = (execution.error or "").strip().splitlines()
     kind = lines[-1].partition(":")[0].strip() if lines else ""
-    return kind if kind.replace(".", "").isidentifier() else execution.outcome
+    return kind if len(kind) <= 100 and kind.replace(".", "").isidentifier() else execution.outcome

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import structlog
 
 from roles_runtime.roles.turn import Answer, Respond, Turn
+from roles_runtime.telemetry.redaction import mask
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -55,12 +56,12 @@ def setup_logs(
     Args:
         level: One of `LEVELS`; what is below it is dropped before it costs anything.
         pretty: For a person; else a line of JSON each.
-        clean: Applied to all text, which may come from a model or a file.
+        clean: Applied to all text, which may come from a model or a file; what looks like a secret is masked anyhow.
         export: Is given each log too, once it is clean.
     """
 
     def cleaned(_: object, __: str, event: Event) -> Event:
-        return {key: clean(value) if isinstance(value, str) else value for key, value in event.items()}
+        return {key: mask(clean(value)) if isinstance(value, str) else value for key, value in event.items()}
 
     def exported(_: object, __: str, event: Event) -> Event:
         if export is not None:

@@ -87,11 +87,23 @@ class Telemetry:
         place = span.get_span_context()
         for event in events:
             if isinstance(event, TaskChanged | ApprovalAsked | ApprovalGiven):
-                _tell(span, event)
+                self._tell(span, event)
         if place.is_valid:
             return traceparent_of(place)
         seen = self._tracing.rounds.get(events[0].round_id) if events else None
         return "" if seen is None else seen.traceparent
+
+    def _tell(self, span: Span, event: TaskChanged | ApprovalAsked | ApprovalGiven) -> None:
+        """What happened in the middle of a span: ids, states and names, and no word of anybody's."""
+        match event:
+            case TaskChanged():
+                owner = self._tracing.content.name(event.owner)
+                told = {"id": event.task_id, "from": event.previous, "to": event.current, "owner": owner}
+                span.add_event(names.TASK_CHANGED, told)
+            case ApprovalAsked():
+                span.add_event(names.APPROVAL_ASKED, {"id": event.approval_id})
+            case ApprovalGiven():
+                span.add_event(names.APPROVAL_GIVEN, {"id": event.approval_id, "approved": event.approved})
 
     def wrap_round(self, play: Play, asked: Asked) -> Play:
         """A root span."""
@@ -120,15 +132,3 @@ class Telemetry:
     def wrap_kernel(self, kernel: Kernel, role: RoleName) -> Kernel:
         """A span for each cell."""
         return TracedKernel(kernel, self._tracing)
-
-
-def _tell(span: Span, event: TaskChanged | ApprovalAsked | ApprovalGiven) -> None:
-    """What happened in the middle of a span: ids, states and names, and no word of anybody's."""
-    match event:
-        case TaskChanged():
-            told = {"id": event.task_id, "from": event.previous, "to": event.current, "owner": event.owner}
-            span.add_event(names.TASK_CHANGED, told)
-        case ApprovalAsked():
-            span.add_event(names.APPROVAL_ASKED, {"id": event.approval_id})
-        case ApprovalGiven():
-            span.add_event(names.APPROVAL_GIVEN, {"id": event.approval_id, "approved": event.approved})

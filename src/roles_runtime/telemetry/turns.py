@@ -103,7 +103,7 @@ class TracedTurns:
         attributes = {
             names.OUTCOME: outcome,
             names.OUT_FROM: role,
-            names.OUT_TO: _listed([post.send_to for post in posts]),
+            names.OUT_TO: _listed([self._tracing.content.name(post.send_to) for post in posts]),
             names.OUT_ATTACHMENTS: self._attached(posts),
         }
         if self._tracing.content.is_on:

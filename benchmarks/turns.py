@@ -98,17 +98,22 @@ async def turns(rounds: int) -> None:
     peers = await installed()
     ratios: dict[str, list[float]] = {name: [] for name in peers}
     ours: list[float] = []
-    async with Runtime(Team(ModelRole("Adder", model=InProcess(), tools=[add])), kernels=None) as runtime:
-        asked = iter([await runtime.session() for _ in range(100 * (rounds + 1))])
-        await our_turns([next(asked) for _ in range(100)])
+    planning: list[float] = []
+    adder = ModelRole("Adder", model=InProcess(), tools=[add])
+    # The others have no board of tasks either.
+    async with Runtime(Team(adder, middleware=[]), kernels=None) as bare, Runtime(Team(adder), kernels=None) as usual:
+        await our_turns([await bare.session() for _ in range(100)])
+        await our_turns([await usual.session() for _ in range(100)])
         for _ in range(rounds):
-            ours.append(await our_turns([next(asked) for _ in range(100)]))
+            ours.append(await our_turns([await bare.session() for _ in range(100)]))
+            planning.append(await our_turns([await usual.session() for _ in range(100)]))
             for name, (ask, _) in peers.items():
                 start = time.perf_counter()
                 for _ in range(20):
                     await ask()
                 ratios[name].append((time.perf_counter() - start) / 20 / ours[-1])
     print(f"A whole ask with one tool call: {1e6 * statistics.median(ours):.0f} us.")
+    print(f"With the task tools, as by default: {1e6 * statistics.median(planning):.0f} us.")
     for name, (_, aim) in peers.items():
         print(f"{name} takes {statistics.median(ratios[name]):.1f} x as long (aim {aim})")
 

@@ -19,7 +19,7 @@ from roles_runtime.roles.middleware.plan_agreement import (
 )
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import NOTHING, Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NOTHING, Glance, Listing, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
@@ -89,6 +89,8 @@ class PlanTasks:
             answer = earlier
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
+        if not (await _glance(board)).tasks:
+            return answer
         listing = await _listed(board)
         draw_plan(answer, listing, turn.language)
         return unfinished(turn, answer, listing, language) or answer
@@ -108,10 +110,14 @@ def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard
     return None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
 
 
-async def _reminder(board: TaskBoard, language: Language) -> str:
-    glance = NOTHING
+async def _glance(board: TaskBoard) -> Glance:
     with TimeLimit(LISTED_S), suppress(TaskError):
-        glance = await board.glance(MAX_TOLD)
+        return await board.glance(MAX_TOLD)
+    return NOTHING
+
+
+async def _reminder(board: TaskBoard, language: Language) -> str:
+    glance = await _glance(board)
     if not glance.tasks:
         return ""
     return reminder(await _listed(board) if glance.more else Listing(glance.tasks, glance.blockers, ()), language)

@@ -52,6 +52,7 @@ class ActiveRound:
 
     Attributes:
         session, team, limits: Where it belongs.
+        session_id: The session's id, which each hop needs.
         round: Its record, as memory and the user see it.
         actors: By role; made when the first Post comes for one.
         lands_once: Whether all that was sent had landed when `send` returned: nothing is under way then.
@@ -99,6 +100,7 @@ class ActiveRound:
         "replies",
         "round",
         "session",
+        "session_id",
         "started_s",
         "task",
         "team",
@@ -110,6 +112,7 @@ class ActiveRound:
 
     def __init__(self, session: Home, new_round: Round, over: asyncio.Future[None]) -> None:
         self.session = session
+        self.session_id = session.id
         self.team, self.limits = session.ground.team, session.ground.limits
         self.round = new_round
         self.actors: dict[RoleName, Actor] = {}

@@ -79,7 +79,7 @@ def route(
     if durable is not DONE or envelope.branch or recipient not in active.actors:
         return _deliver(durable, active, actor, envelope, answer)
     carry = active.carry
-    landed = carry(Envelope(active.session.id, record.id, recipient, posts, answer.id, len(record.post_list)))
+    landed = carry(Envelope(active.session_id, record.id, recipient, posts, answer.id, len(record.post_list)))
     if landed is not DONE:
         active.lands_once = False
         active.under_way.add(answer.id)
@@ -176,7 +176,7 @@ def hand_over(
     if recipient not in active.actors:
         active.open_actor(recipient)
     key = posts[-1].id
-    landed = active.carry(Envelope(active.session.id, active.round.id, recipient, posts, key, position, branch))
+    landed = active.carry(Envelope(active.session_id, active.round.id, recipient, posts, key, position, branch))
     if landed is not DONE:
         active.lands_once = False
         active.under_way.add(key)

@@ -128,7 +128,9 @@ async def step(active: ActiveRound, actor: Actor) -> None:
     scope = actor.scope = TurnScope(active, actor, envelope, len(record.post_list), time_ns())
     if session.listeners.watchers:
         session.listeners.tell(TurnStarted(record.id, actor.name, posts[-1].id))
-    turn = Turn(posts, actor.requester, actor.name, session.id, record.id, scope, seat.tools, seat.model, actor.kernel)
+    turn = Turn(
+        posts, actor.requester, actor.name, active.session_id, record.id, scope, seat.tools, seat.model, actor.kernel
+    )
     try:
         if seat.coats is None:
             # Called by a name of its own, as others here that stand in a slot: Python 3.11 is slow at calling those.

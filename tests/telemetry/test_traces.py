@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from roles_runtime.posts.attachment import Attachment
 from roles_runtime.posts.conversation import RoundState
 from roles_runtime.posts.event import ApprovalAsked, Event
 from roles_runtime.posts.post import USER
+from roles_runtime.posts.shared import FileProfile, FileProfiles
 from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.runtime import Runtime
@@ -176,6 +178,16 @@ async def test_a_failing_cell_that_is_corrected_reads_like_a_story() -> None:
     assert (failed.status.status_code, failed.status.description) == (StatusCode.ERROR, "KeyError")
     assert attributes(worked)["roles.execution.outcome"] == "ok"
     assert attributes(worked)["roles.code.size"] == 1
+
+
+async def test_the_first_look_at_a_file_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
+    profiles = FileProfiles((FileProfile("a.csv", 4, "other"),)).to_json()
+    seeing = Seeing()
+    cells = ScriptedKernels([Execution("", "", True, stdout=(f"file profiles: {profiles}\n",))])
+    async with running(relay(), echo(), kernels=cells, coats=seeing.telemetry, data_dir=tmp_path / "data") as runtime:
+        await (await runtime.session("s")).ask("hey", files=[tmp_path / "a.csv"])
+    assert seeing.tree()[:3] == ["invoke_workflow team", "  execute_code", "  send Planner"]
 
 
 async def test_several_posts_side_by_side_are_joined_in_one_hop() -> None:

@@ -10,12 +10,12 @@ from pathlib import Path, PurePath
 from anyio import to_thread
 
 from roles_runtime.errors import KernelError, WorkspaceError
+from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.kernels.profile import profile_code, read_profiles
 from roles_runtime.llm.parts import PICTURES, mend_surrogates, sniff
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.post import USER
 from roles_runtime.posts.shared import FileProfile, FileProfiles, SharedMemoryEntry
-from roles_runtime.runtime.cells import JournaledKernel
 from roles_runtime.runtime.ground import Home
 from roles_runtime.runtime.logs import get_logger
 
@@ -93,7 +93,9 @@ async def profile_files(session: Home, round_id: str, names: Sequence[str]) -> t
     Raises:
         KernelError: there is no kernel to look at the question's own files with, or it could not.
     """
-    kernel = JournaledKernel(session, USER, round_id, lambda: f"{round_id}/files")
+    kernel = session.kernel_for(USER, round_id, lambda: f"{round_id}/files")
+    if kernel is None:
+        return ()
     fresh: list[FileProfile] = []
     left = [name for name in session.unprofiled if name not in names]
     if left:
@@ -113,7 +115,7 @@ async def profile_files(session: Home, round_id: str, names: Sequence[str]) -> t
     return (Attachment.create(AttachmentType.shared_memory_entry, "profiles of " + ", ".join(known), extra=entry),)
 
 
-async def _profiles(kernel: JournaledKernel, names: Sequence[str]) -> tuple[FileProfile, ...]:
+async def _profiles(kernel: Kernel, names: Sequence[str]) -> tuple[FileProfile, ...]:
     return read_profiles(await kernel.execute(profile_code(names))).files
 
 

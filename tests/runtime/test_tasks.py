@@ -176,7 +176,11 @@ async def test_a_folder_alone_is_one_on_the_disk(tmp_path: Path) -> None:
     )
     async with running(role) as runtime:
         await (await runtime.session("s")).ask("go")
-        assert not [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
+        (changed,) = [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
+        assert (changed.task_id, changed.current, changed.board) == ("1", "pending", str(folder))
+        assert json.loads(changed.task)["subject"] == "here"
+        # It is no task of the session's own board.
+        assert (await folded(runtime, "s")).tasks is None
     assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["subject"] == "here"
 
 
@@ -261,6 +265,33 @@ def test_two_folders_are_refused_and_none() -> None:
         PlanTasks(LocalFiles("board"), "tasks")
     with pytest.raises(ConfigError, match="it is empty"):
         PlanTasks(base_dir="")
+
+
+async def test_each_change_of_a_board_in_a_folder_is_an_event_too(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        [
+            calls(create("first"), create("second"), update("1", addBlocks=["2"]), update("9", status="completed")),
+            calls(update("1", status="completed"), update("2", status="in_progress"), update("2", status="completed")),
+            "done",
+        ],
+        sequential=True,
+    )
+    role = ModelRole("Worker", model=model, middleware=[PlanTasks(base_dir=tmp_path)])
+    async with running(role) as runtime:
+        await (await runtime.session("s")).ask("go")
+        changes = [event for event in await events_of(runtime, "s") if isinstance(event, TaskChanged)]
+    assert [(each.task_id, each.previous, each.current, each.owner) for each in changes] == [
+        ("1", "", "pending", ""),
+        ("2", "", "pending", ""),
+        ("1", "pending", "pending", ""),
+        ("2", "pending", "pending", ""),
+        ("1", "pending", "completed", ""),
+        ("2", "pending", "in_progress", "Worker"),
+        ("2", "in_progress", "completed", "Worker"),
+        ("1", "completed", "deleted", ""),
+        ("2", "completed", "deleted", ""),
+    ]
+    assert {each.board for each in changes} == {str(tmp_path)}
 
 
 async def test_a_broken_backend_ends_no_turn() -> None:

@@ -170,7 +170,7 @@ class Middle:
                 self.moment, self._posts, self._distance = None, 0, 2.0
             case PostSent():
                 self._posts += 1
-            case TaskChanged() as changed:
+            case TaskChanged(board="") as changed:
                 self._board.take(changed)
                 if self._board.is_open:
                     self._weigh()

@@ -54,7 +54,7 @@ class PlainView:
         match event:
             case PostSent(post=post):
                 self._print(post_lines(post))
-            case TaskChanged() as changed:
+            case TaskChanged(board="") as changed:
                 self._print(change_lines(self._board, changed))
 
     def paused(self) -> AbstractContextManager[None]:

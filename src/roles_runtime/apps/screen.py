@@ -126,7 +126,7 @@ class ScreenView:
             case PostSent(post=post):
                 self._growing = _without(self._growing, post.send_from)
                 self._print(render_post(post))
-            case TaskChanged() as changed:
+            case TaskChanged(board="") as changed:
                 finished = self._tasks.take(changed)
                 self._look()
                 if finished:

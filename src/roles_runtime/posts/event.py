@@ -128,7 +128,12 @@ class CellDone(_Durable, frozen=True, gc=False):
 
 
 class TaskChanged(_Durable, frozen=True, gc=False):
-    """A planned task changed; ``task`` is the whole task as JSON (of tools/tasks), empty when it was deleted."""
+    """A planned task changed.
+
+    Attributes:
+        task: The whole task as JSON (of tools/tasks), empty when it was deleted.
+        board: The folder of the board, where that is one with a backend of its own; empty for the session's board.
+    """
 
     round_id: str
     task_id: str
@@ -136,6 +141,7 @@ class TaskChanged(_Durable, frozen=True, gc=False):
     current: str
     owner: str = ""
     task: str = ""
+    board: str = ""
 
 
 class ApprovalAsked(_Durable, frozen=True, gc=False):

@@ -69,7 +69,7 @@ class Restored(msgspec.Struct):
                 self._keep(replied)
             case ToolReturned() as returned:
                 self._keep(returned)
-            case TaskChanged() as changed:
+            case TaskChanged(board="") as changed:
                 self.tasks = self.tasks or KeptTasks()
                 self.tasks.take(changed)
             case RoundClosed(state=state, reason=reason, detail=detail):

@@ -77,7 +77,9 @@ class PlanTasks:
             return await respond(turn)
         board = self._board or turn.tasks
         language = self._language or turn.language
-        turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict))
+        # A session's own board writes its changes down itself.
+        record = None if self._board is None else turn.record
+        turn = turn.with_tools(*task_tools(board, turn.leader, language, strict=self._strict, record=record))
         text = await _reminder(board, language)
         try:
             answer = await respond(turn.with_reminder(text) if text else turn)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TypeAlias
 
 import anyio
 import msgspec
@@ -77,6 +78,24 @@ class Updated(msgspec.Struct, frozen=True):
     left: str = ""
 
 
+class Moved(msgspec.Struct, frozen=True):
+    """A task that was written.
+
+    Attributes:
+        before: As it was, or None where it was not there.
+        after: As it is, or None where it is gone.
+    """
+
+    before: Task | None
+    after: Task | None
+
+
+Moves: TypeAlias = list[Moved]
+
+Tell: TypeAlias = Callable[[Sequence[Moved]], Awaitable[None]]
+"""Is told of what a call wrote, while nobody else is at the board."""
+
+
 class TaskBoard:
     """The tasks in a folder of a backend. All methods may be called side by side; they take effect in that order.
 
@@ -100,8 +119,16 @@ class TaskBoard:
         *,
         active_form: str = "",
         metadata: Mapping[str, JsonValue] | None = None,
+        tell: Tell | None = None,
     ) -> Task:
         """Makes a task, pending and nobody's, with a number that no other ever had.
+
+        Args:
+            subject: What is to be done, in a few words.
+            description: The same in detail.
+            active_form: What is shown while it is in progress.
+            metadata: Whatever else belongs to it.
+            tell: Is told of what was written.
 
         Raises:
             TaskError: it could not be written; its number is not given again.
@@ -120,7 +147,9 @@ class TaskBoard:
                 await self._backend.write(self._path(MARK), task.id)
                 self._mark = self._last = number
             with _told(f"create Task #{task.id} failed"):
-                await self._write({task.id: task})
+                moved = await self._write({task.id: task})
+            if tell is not None:
+                await tell(moved)
             return task
 
     async def get(self, task_id: str) -> tuple[Task, tuple[str, ...]]:
@@ -165,7 +194,9 @@ class TaskBoard:
         sketch = Sketch(self._tasks)
         return {task.id: open_ for task in tasks if (open_ := sketch.open_blockers(task))}
 
-    async def update(self, task_id: str, change: Change, who: Who = NOBODY, *, strict: bool = False) -> Updated:
+    async def update(
+        self, task_id: str, change: Change, who: Who = NOBODY, *, strict: bool = False, tell: Tell | None = None
+    ) -> Updated:
         """Changes a task, and what it has to do with others: all of it or nothing.
 
         Args:
@@ -173,6 +204,7 @@ class TaskBoard:
             change: What is asked for.
             who: Who asks for it.
             strict: Whether moves backwards, and completing what is blocked, are refused.
+            tell: Is told of all that was written.
 
         Raises:
             TaskError: it asks for what can not be, or could not be written; the board is as it was.
@@ -182,11 +214,17 @@ class TaskBoard:
         async with self._open("list tasks"):
             if task_id not in self._tasks:
                 raise TaskError(f"Task #{task_id} {self._missing(task_id)}")
-            if change.status == DELETED:
-                return await self._delete(self._tasks[task_id], who)
-            return await self._change(task_id, change, who, strict)
+            moved: Moves = []
+            try:
+                if change.status == DELETED:
+                    return await self._delete(self._tasks[task_id], who, moved)
+                return await self._change(task_id, change, who, strict, moved)
+            finally:
+                # Also where the board could not be cleared: what was written was.
+                if tell is not None and moved:
+                    await tell(moved)
 
-    async def _change(self, task_id: str, change: Change, who: Who, strict: bool) -> Updated:
+    async def _change(self, task_id: str, change: Change, who: Who, strict: bool, moved: Moves) -> Updated:
         sketch = Sketch(self._tasks)
         names = rules.apply(sketch, task_id, change, who, strict=strict)
         task = sketch[task_id]
@@ -194,27 +232,27 @@ class TaskBoard:
         free = unblocked(self._tasks, sketch, candidates)
         blockers = sketch.open_blockers(task) if change.status == "completed" else ()
         with _told(f"write Task #{task_id} failed"):
-            await self._write(sketch.changed())
+            moved += await self._write(sketch.changed())
         if change.status != "completed" or any(each.is_open for each in self._tasks.values()) or self._skipped:
             return Updated(task, tuple(names), unblocked=free, blockers=blockers)
-        left = await self._clear()
+        left = await self._clear(moved)
         return Updated(task, tuple(names), unblocked=free, blockers=blockers, finished=not left, left=left)
 
-    async def _delete(self, task: Task, who: Who) -> Updated:
+    async def _delete(self, task: Task, who: Who, moved: Moves) -> Updated:
         rules.check_owner(task, who, "deleted")
         sketch = Sketch(self._tasks)
         rules.delete(sketch, task)
         free = tuple(each for each in unblocked(self._tasks, sketch, task.blocks) if each != task.id)
         others = {each.id: each for each in sketch.changed().values() if each.id != task.id}
         with _told(f"delete Task #{task.id} failed"):
-            await self._write({**others, task.id: None})
+            moved += await self._write({**others, task.id: None})
         return Updated(task, deleted=True, unblocked=free)
 
-    async def _clear(self) -> str:
+    async def _clear(self, moved: Moves) -> str:
         """Deletes all tasks, which are completed; why it could not, if it could not."""
         try:
             with _told("check and delete all tasks failed"):
-                await self._write(dict.fromkeys(self._tasks))
+                moved += await self._write(dict.fromkeys(self._tasks))
         except TaskError as error:
             return str(error)
         return ""
@@ -260,10 +298,10 @@ class TaskBoard:
         self._mark = _mark_of(texts[self._path(MARK)]) if MARK in names else 0
         self._state = await self._backend.state()
 
-    async def _write(self, tasks: Mapping[str, Task | None]) -> None:
+    async def _write(self, tasks: Mapping[str, Task | None]) -> Sequence[Moved]:
         """Writes tasks, None for one that goes; the board is read again if that fails."""
         if not tasks:
-            return
+            return ()
         self._state = ""
         files = {self._path(file_of(each)): task.encode() if task else None for each, task in tasks.items()}
         if None in files.values() and self._mark < self._last:
@@ -271,12 +309,19 @@ class TaskBoard:
             await self._backend.write(self._path(MARK), str(self._last))
             self._mark = self._last
         await self._backend.change(self._folder, files)
+        moved = [Moved(self._tasks.get(task_id), task) for task_id, task in tasks.items()]
         for task_id, task in tasks.items():
             if task is None:
                 self._tasks.pop(task_id, None)
             else:
                 self._tasks[task_id] = task
         self._state = await self._backend.state()
+        return moved
+
+    @property
+    def folder(self) -> str:
+        """Where its files are in the backend."""
+        return self._folder
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"

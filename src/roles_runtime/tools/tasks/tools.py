@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from functools import cache, partial
 from typing import Annotated, Generic, TypeAlias, TypeVar
@@ -15,16 +15,20 @@ from pydantic.alias_generators import to_camel
 from roles_runtime.errors import TaskError, ToolFailedError
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.request import ToolSpec
+from roles_runtime.posts.event import TaskChanged
 from roles_runtime.posts.post import RoleName
 from roles_runtime.tools.caller import Caller
 from roles_runtime.tools.signature import json_schema
 from roles_runtime.tools.tasks import replies
-from roles_runtime.tools.tasks.board import TaskBoard
+from roles_runtime.tools.tasks.board import Moved, TaskBoard, Tell
 from roles_runtime.tools.tasks.change import Change, Who
 from roles_runtime.tools.tasks.languages import words
 from roles_runtime.tools.tasks.task import DELETED, STATES
 from roles_runtime.tools.tasks.words import Language
 from roles_runtime.tools.tool import DEFAULT_TIMEOUT_S, Tool
+
+Record: TypeAlias = Callable[[TaskChanged], Awaitable[None]]
+"""Writes an event into a session's journal."""
 
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 Unblank: TypeAlias = Annotated[str, StringConstraints(pattern=r"^$|\S")]
@@ -76,27 +80,29 @@ class _Kind(msgspec.Struct, Generic[A], frozen=True):
 
     name: str
     accepts: type[A]
-    run: Callable[[TaskBoard, A, Who], Awaitable[str]]
+    run: Callable[[TaskBoard, A, Who, Tell | None], Awaitable[str]]
 
 
-async def _create(board: TaskBoard, given: _Create, who: Who) -> str:
-    task = await board.create(given.subject, given.description, active_form=given.active_form, metadata=given.metadata)
+async def _create(board: TaskBoard, given: _Create, who: Who, tell: Tell | None) -> str:
+    task = await board.create(
+        given.subject, given.description, active_form=given.active_form, metadata=given.metadata, tell=tell
+    )
     return replies.created(task)
 
 
-async def _get(board: TaskBoard, given: _Get, who: Who) -> str:
+async def _get(board: TaskBoard, given: _Get, who: Who, tell: Tell | None) -> str:
     return replies.shown(*await board.get(given.task_id))
 
 
-async def _update(board: TaskBoard, given: _Update, who: Who) -> str:
-    return await _updated(board, given, who, strict=False)
+async def _update(board: TaskBoard, given: _Update, who: Who, tell: Tell | None) -> str:
+    return await _updated(board, given, who, tell, strict=False)
 
 
-async def _update_strictly(board: TaskBoard, given: _Update, who: Who) -> str:
-    return await _updated(board, given, who, strict=True)
+async def _update_strictly(board: TaskBoard, given: _Update, who: Who, tell: Tell | None) -> str:
+    return await _updated(board, given, who, tell, strict=True)
 
 
-async def _updated(board: TaskBoard, given: _Update, who: Who, *, strict: bool) -> str:
+async def _updated(board: TaskBoard, given: _Update, who: Who, tell: Tell | None, *, strict: bool) -> str:
     change = Change(
         subject=given.subject,
         description=given.description,
@@ -109,10 +115,10 @@ async def _updated(board: TaskBoard, given: _Update, who: Who, *, strict: bool) 
         owner=given.owner,
         metadata=given.metadata if "metadata" in given.model_fields_set else UNSET,
     )
-    return replies.updated(await board.update(given.task_id, change, who, strict=strict))
+    return replies.updated(await board.update(given.task_id, change, who, strict=strict, tell=tell))
 
 
-async def _list(board: TaskBoard, given: _List, who: Who) -> str:
+async def _list(board: TaskBoard, given: _List, who: Who, tell: Tell | None) -> str:
     return replies.board(await board.list())
 
 
@@ -132,7 +138,12 @@ NAMES = ("TaskCreate", "TaskGet", "TaskUpdate", "TaskList")
 
 
 def task_tools(
-    board: TaskBoard, leader: RoleName, language: Language = "en", *, strict: bool = False
+    board: TaskBoard,
+    leader: RoleName,
+    language: Language = "en",
+    *,
+    strict: bool = False,
+    record: Record | None = None,
 ) -> tuple[Tool, ...]:
     """The four tools of a board, in order. Their calls run alone, so that numbers follow the order of the calls.
 
@@ -141,21 +152,36 @@ def task_tools(
         leader: The role that may reassign what others own.
         language: What a model is told of them is in.
         strict: Whether moves backwards, and completing what is blocked, are refused.
+        record: Writes down what changed; where it is left out, the board's own backend does.
     """
     create, get, update, list_ = _specs(language)
     changing = _STRICT_UPDATE if strict else _UPDATE
     return (
-        Tool(create, partial(_call, _CREATE, board, leader), _Create, DEFAULT_TIMEOUT_S, True),
-        Tool(get, partial(_call, _GET, board, leader), _Get, DEFAULT_TIMEOUT_S, True),
-        Tool(update, partial(_call, changing, board, leader), _Update, DEFAULT_TIMEOUT_S, True),
-        Tool(list_, partial(_call, _LIST, board, leader), _List, DEFAULT_TIMEOUT_S, True),
+        Tool(create, partial(_call, _CREATE, board, leader, record), _Create, DEFAULT_TIMEOUT_S, True),
+        Tool(get, partial(_call, _GET, board, leader, record), _Get, DEFAULT_TIMEOUT_S, True),
+        Tool(update, partial(_call, changing, board, leader, record), _Update, DEFAULT_TIMEOUT_S, True),
+        Tool(list_, partial(_call, _LIST, board, leader, record), _List, DEFAULT_TIMEOUT_S, True),
     )
 
 
-async def _call(kind: _Kind[A], board: TaskBoard, leader: RoleName, arguments: JsonObject, caller: Caller) -> str:
+async def _record_all(record: Record, round_id: str, folder: str, moved: Sequence[Moved]) -> None:
+    for each in moved:
+        task = each.after or each.before
+        if task is None:
+            continue
+        before = "" if each.before is None else each.before.status
+        after = DELETED if each.after is None else each.after.status
+        owner, text = ("", "") if each.after is None else (each.after.owner, each.after.encode())
+        await record(TaskChanged(round_id, task.id, before, after, owner, text, folder))
+
+
+async def _call(
+    kind: _Kind[A], board: TaskBoard, leader: RoleName, record: Record | None, arguments: JsonObject, caller: Caller
+) -> str:
     given = kind.accepts.model_validate(arguments)
+    tell = None if record is None else partial(_record_all, record, caller.round_id, board.folder)
     try:
-        return replies.result(await kind.run(board, given, Who(caller.role, caller.role == leader)))
+        return replies.result(await kind.run(board, given, Who(caller.role, caller.role == leader), tell))
     except TaskError as error:
         raise ToolFailedError(f"{kind.name} {error}") from error
 

@@ -13,7 +13,7 @@ from roles_runtime.llm.calls import ToolCall, ToolReturn
 from roles_runtime.llm.message import AssistantTextMessage, SystemMessage, TextMessage, ToolMessage
 from roles_runtime.posts.attachment import Attachment
 from roles_runtime.posts.post import Post
-from roles_runtime.telemetry.content import MAX_CHARS, MAX_ITEM_CHARS, MAX_ITEMS, Content
+from roles_runtime.telemetry.content import MAX_CHARS, MAX_ITEM_CHARS, MAX_ITEMS, UNTOLD, Content
 from roles_runtime.telemetry.redaction import MASK, mask
 
 ODD = st.text(st.characters(codec=None, categories=("L", "N", "P", "S", "Z", "C")), max_size=50)
@@ -122,3 +122,10 @@ def test_a_key_that_a_cut_would_halve_is_masked() -> None:
 
 def test_the_applications_own_redaction_is_asked() -> None:
     assert Content(True, lambda text: text.replace("Ada", "somebody")).text("for Ada") == "for somebody"
+
+
+def test_a_redaction_that_fails_tells_nothing_and_harms_nobody() -> None:
+    def broken(text: str) -> str:
+        raise ValueError(text)
+
+    assert Content(True, broken).text("secret") == UNTOLD

@@ -24,6 +24,7 @@ from roles_runtime.roles.role import Role
 from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.stores.sqlite import SqliteStore
+from roles_runtime.telemetry.telemetry import Telemetry
 from runtime.casting import cast, echo, entries_of, relay, running, says
 from runtime.test_tasks import calls, create, update
 from telemetry.seeing import Seeing, attributes
@@ -230,6 +231,39 @@ async def test_a_role_that_raises_fails_the_round_and_is_recorded_once() -> None
     hop = seeing.one("process Planner")
     assert (attributes(hop)["roles.outcome"], attributes(hop)["out.to"]) == ("error", "")
     assert "secret words" not in repr([span.to_json() for span in seeing.spans])
+
+
+class SpeechlessError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), SpeechlessError()], ids=["exit", "speechless"])
+async def test_whatever_a_role_raises_is_seen_and_changed_by_nobody(error: BaseException) -> None:
+    @cast("Planner")
+    async def planner(turn: Turn) -> Post:
+        raise error
+
+    async def detail(coats: Telemetry | None) -> str:
+        async with running(planner, coats=coats) as runtime:
+            return (await (await runtime.session("s")).ask("hey")).detail
+
+    seeing = Seeing(content=True)
+    assert await detail(seeing.telemetry) == await detail(None)
+    kind = type(error).__name__
+    assert seeing.tree()[-2:] == [f"  process Planner !{kind}", f"    invoke_agent Planner !{kind}"]
+
+
+@pytest.mark.parametrize("answer", [None, 7, ["a"], {"a": 1}, Post.create("m", "Other", USER), [None]])
+async def test_what_is_no_answer_is_the_routers_to_refuse(answer: Any) -> None:
+    @cast("Planner")
+    async def planner(turn: Turn) -> Any:
+        return answer
+
+    seeing = Seeing(content=True)
+    async with running(planner, coats=seeing.telemetry) as runtime:
+        assert (await (await runtime.session("s")).ask("hey")).reason == "role_error"
+    assert seeing.tree()[-2:] == ["  process Planner !RoleError", "    invoke_agent Planner"]
 
 
 async def test_a_rejected_recipient_is_seen_as_the_role_wrote_it() -> None:

@@ -13,7 +13,10 @@ from roles_runtime.llm.message import Message
 from roles_runtime.llm.parts import mend_surrogates
 from roles_runtime.posts.attachment import Attachment
 from roles_runtime.posts.post import Post
+from roles_runtime.runtime.logs import get_logger
 from roles_runtime.telemetry.redaction import mask
+
+log = get_logger(__name__)
 
 MAX_ITEM_CHARS = 4 * 1024
 """How much of one item's content stands in an attribute."""
@@ -26,6 +29,8 @@ MAX_NAME_CHARS = 100
 
 MAX_ITEMS = 64
 """How many attachments, or messages, an attribute names."""
+
+UNTOLD = "[not told: its redaction failed]"
 
 _SLACK = 1024
 """How much beyond the cut is looked at, so that a secret which the cut would halve is known."""
@@ -66,7 +71,14 @@ class Content:
     def __init__(self, is_on: bool, redact: Redact = mask) -> None:
         """Takes whether content is wished for, and what masks it."""
         self.is_on = is_on
-        self._redact = redact
+        self._own = redact
+
+    def _redact(self, text: str) -> str:
+        try:
+            return str(self._own(text))
+        except Exception as error:  # it may be anybody's, and a turn does not hang on what is told of it
+            log.warning("a redaction failed; the text is not told", problem=repr(type(error)))
+            return UNTOLD
 
     def text(self, text: str, limit: int = MAX_CHARS) -> str:
         """A text, masked; one that is longer is cut, and says so."""

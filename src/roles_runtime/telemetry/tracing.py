@@ -15,6 +15,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanContext, Status, StatusCode, TraceFlags, Tracer
 
 from roles_runtime.posts.post import RoleName
+from roles_runtime.runtime.text import line_of
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.content import Content
 from roles_runtime.telemetry.meters import Meters
@@ -90,7 +91,7 @@ class Tracing:
         What an error says may be anybody's words, so that it is told where content is, and masked.
         """
         kind = type(error).__qualname__
-        told = self.content.text(str(error), 1024) if self.content.is_on else ""
+        told = self.content.text(line_of(error), 1024) if self.content.is_on else ""
         span.set_attribute(names.ERROR, kind)
         span.set_status(Status(StatusCode.ERROR, told or kind))
         if getattr(error, _SEEN, False):

@@ -47,8 +47,9 @@ class TracedTurns:
             try:
                 with current(span):
                     return await respond(turn)
-            except Exception as error:
-                tracing.fail(span, error)
+            except BaseException as error:
+                if not isinstance(error, asyncio.CancelledError):
+                    tracing.fail(span, error)
                 raise
             finally:
                 span.end()

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from roles_runtime.errors import PostRefusedError, SessionClosedError, StoreError
+from roles_runtime.errors import SessionClosedError, StoreError
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
@@ -24,12 +24,11 @@ from roles_runtime.runtime.ground import Ground
 from roles_runtime.runtime.journal import Journal, Keyed
 from roles_runtime.runtime.line import Line
 from roles_runtime.runtime.listeners import Handled, Handler, Listener, Listeners, Watcher
-from roles_runtime.runtime.opening import run_round
+from roles_runtime.runtime.opening import check_question, run_round
 from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.supervisor import give_up
 from roles_runtime.runtime.task_store import KeptTasks, board_of
-from roles_runtime.runtime.text import fault_of
 from roles_runtime.runtime.uploads import paths_of, take_files
 from roles_runtime.tools.tasks.board import TaskBoard
 
@@ -223,8 +222,6 @@ class Session:
             self._board = board_of(self, self._board or KeptTasks())
         return self._board
 
-    # --- one round -------------------------------------------------------------------------------------------
-
     async def _ask(self, query: str, paths: tuple[Path, ...], watcher: Watcher | None) -> Round:
         self._check_open()
         if self._line is None:
@@ -255,15 +252,7 @@ class Session:
 
     def _checked(self, query: str, files: Sequence[str | Path]) -> tuple[Path, ...]:
         """The paths of the files, where the question can be asked."""
-        if fault := fault_of(query):
-            # It is not mended: what was asked would be another question then, and the journal would say otherwise.
-            raise PostRefusedError(f"The question {fault}; ask in text.")
-        if not query.strip():
-            raise PostRefusedError("The question is empty; ask something.")
-        if len(query) > self.ground.limits.max_post_bytes:
-            raise PostRefusedError(
-                f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
-            )
+        check_question(query, self.ground.limits)
         return paths_of(files)
 
     def _check_open(self) -> None:

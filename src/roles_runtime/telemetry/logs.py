@@ -68,12 +68,7 @@ def setup_logs(
             export(event)
         return event
 
-    # Rich shows tracebacks with the values of variables, which are nobody's business.
-    renderer: Any = (
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        if pretty
-        else structlog.processors.JSONRenderer()
-    )
+    renderer = _renderer(pretty)
     marks: list[Any] = [
         structlog.contextvars.merge_contextvars,
         add_trace,
@@ -93,6 +88,13 @@ def setup_logs(
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def _renderer(pretty: bool) -> Any:
+    if not pretty:
+        return structlog.processors.JSONRenderer()
+    # Rich shows tracebacks with the values of variables, which are nobody's business.
+    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 
 
 class _Stderr(logging.StreamHandler[Any]):

@@ -19,6 +19,7 @@ from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
 from roles_runtime.roles.middleware import plan_tasks
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.runtime import Runtime
+from roles_runtime.runtime.task_store import JournalTasks, KeptTasks
 from roles_runtime.stores.sqlite import SqliteStore
 from roles_runtime.tools.tasks.backend import FileInfo
 from roles_runtime.tools.tasks.local_files import LocalFiles
@@ -304,3 +305,11 @@ async def test_while_no_round_runs_a_board_is_read_alone() -> None:
         with pytest.raises(TaskError, match="is over"):
             await session.tasks.create("late", "d")
         assert len((await session.tasks.list()).tasks) == 1
+
+
+async def test_the_files_of_a_session_have_their_sizes_in_bytes() -> None:
+    role, _ = worker("ok")
+    async with running(role) as runtime:
+        kept = KeptTasks(files={"1": "数行数"}, last=1)
+        files = await JournalTasks(await runtime.session("s"), kept).ls_info("tasks")
+    assert {info.path: info.size for info in files} == {"1.json": 9, ".highwatermark": 1}

@@ -88,15 +88,7 @@ async def _get(board: TaskBoard, given: _Get, who: Who) -> str:
     return replies.shown(*await board.get(given.task_id))
 
 
-async def _update(board: TaskBoard, given: _Update, who: Who) -> str:
-    return await _updated(board, given, who, strict=False)
-
-
-async def _update_strictly(board: TaskBoard, given: _Update, who: Who) -> str:
-    return await _updated(board, given, who, strict=True)
-
-
-async def _updated(board: TaskBoard, given: _Update, who: Who, *, strict: bool) -> str:
+async def _update(board: TaskBoard, given: _Update, who: Who, *, strict: bool) -> str:
     change = Change(
         subject=given.subject,
         description=given.description,
@@ -123,8 +115,8 @@ def _ids(given: Ids) -> tuple[str, ...]:
 
 _CREATE = _Kind("TaskCreate", _Create, _create)
 _GET = _Kind("TaskGet", _Get, _get)
-_UPDATE = _Kind("TaskUpdate", _Update, _update)
-_STRICT_UPDATE = _Kind("TaskUpdate", _Update, _update_strictly)
+_UPDATE = _Kind("TaskUpdate", _Update, partial(_update, strict=False))
+_STRICT_UPDATE = _Kind("TaskUpdate", _Update, partial(_update, strict=True))
 _LIST = _Kind("TaskList", _List, _list)
 
 NAMES = ("TaskCreate", "TaskGet", "TaskUpdate", "TaskList")

@@ -59,7 +59,7 @@ class TestJson:
         done = house.run("ask", "hello", "--team", house.team(), "--json")
 
         answer = json.loads(done.stdout)
-        assert list(answer) == ["session_id", "round", "reason", "reply", "artifacts", "tasks"]
+        assert list(answer) == ["session_id", "round", "reason", "detail", "reply", "artifacts", "tasks"]
         assert list(answer["round"]) == ["id", "user_query", "state", "post_list"]
         assert (answer["reason"], answer["reply"], answer["artifacts"]) == (None, "hello", [])
         assert done.stdout.count("\n") == 1

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.house import House, Terminal
-from roles_runtime.apps.trace import Pen, round_lines
+from roles_runtime.apps.trace import Pen, tree_lines
 from roles_runtime.apps.trace_words import span_words
 from roles_runtime.posts.attachment import Attachment
 from roles_runtime.posts.event import Entry, PostSent, RoundOpened
@@ -201,7 +201,7 @@ def test_whatever_a_journal_holds_is_drawn_clean_and_within_its_width(
     entries: list[Entry], pen: Pen, with_content: bool
 ) -> None:
     for number, each in enumerate(split(entries), 1):
-        for line in round_lines(number, fold(each, with_content=with_content), pen):
+        for line in tree_lines(number, fold(each, with_content=with_content), pen):
             drawn = f"{line.times}{line.bar}{line.guide}{line.text}"
             assert len(drawn) <= pen.width
             assert not re.search("[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", drawn)
@@ -217,6 +217,7 @@ def test_whatever_a_journal_holds_is_drawn_clean_and_within_its_width(
         (999_499_999, "999 ms"),
         (999_500_000, "1.00 s"),
         (59_990 * 1_000_000, "59.99 s"),
+        (59_999 * 1_000_000, "1 min 00 s"),
         (60 * SECOND_NS, "1 min 00 s"),
         (3599 * SECOND_NS, "59 min 59 s"),
         (3660 * SECOND_NS, "1 h 01 min"),

@@ -69,6 +69,8 @@ async def test_what_was_written_is_read_and_listed(made: tuple[Backend, str]) ->
     await backend.write(f"{folder}/.highwatermark", "1")
     assert await backend.read(f"{folder}/1.json") == 'é \u2028 "<b>" 四\n'
     assert await names(backend, folder) == {"1.json", ".highwatermark"}
+    sizes = {info.path.rpartition("/")[2]: info.size for info in await backend.ls_info(folder)}
+    assert sizes["1.json"] in (0, len('é \u2028 "<b>" 四\n'.encode()))
 
 
 async def test_what_is_not_there_can_not_be_read(made: tuple[Backend, str]) -> None:

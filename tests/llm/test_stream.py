@@ -13,7 +13,7 @@ from roles_runtime.llm.message import SystemMessage
 from roles_runtime.llm.model import Finish, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.providers.scripted import ScriptedModel
 from roles_runtime.llm.request import LLMRequest
-from roles_runtime.llm.stream import answer_text, asked
+from roles_runtime.llm.stream import asked
 
 pytestmark = pytest.mark.anyio
 
@@ -88,11 +88,3 @@ async def test_half_a_character_at_the_end_can_be_written_down() -> None:
     message = reply.message("x")
     assert message.content == "ok 😀 \ufffd"
     assert type(message).model_validate_json(message.model_dump_json()) == message
-
-
-@pytest.mark.parametrize(("reason", "told"), [("length", "cut off"), ("refusal", "refused: no")])
-async def test_a_whole_text_is_asked_for_and_nothing_less_is_given(reason: str, told: str) -> None:
-    model = ScriptedModel([(TextChunk("no"), Finish(reason))])  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match=told):
-        await answer_text(model, REQUEST)
-    assert await answer_text(ScriptedModel(["a summary"]), REQUEST) == "a summary"

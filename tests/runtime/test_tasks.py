@@ -19,6 +19,7 @@ from roles_runtime.posts.event import Event, TaskChanged, ToolReturned
 from roles_runtime.roles.middleware import plan_tasks
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.runtime.runtime import Runtime
+from roles_runtime.runtime.task_store import JournalTasks, KeptTasks
 from roles_runtime.stores.sqlite import SqliteStore
 from roles_runtime.tools.tasks.backend import FileInfo
 from roles_runtime.tools.tasks.local_files import LocalFiles
@@ -294,6 +295,15 @@ async def test_each_change_of_a_board_in_a_folder_is_an_event_too(tmp_path: Path
     assert {each.board for each in changes} == {str(tmp_path)}
 
 
+def test_what_is_no_backend_is_told_when_it_is_handed_over() -> None:
+    class Mine:
+        async def read(self, path: str) -> str:
+            return ""
+
+    with pytest.raises(ConfigError, match=r"Mine is no Backend; derive it from"):
+        PlanTasks(Mine())  # type: ignore[arg-type]
+
+
 async def test_a_broken_backend_ends_no_turn() -> None:
     class Broken(MemoryFiles):
         async def read(self, path: str) -> str:
@@ -335,3 +345,11 @@ async def test_while_no_round_runs_a_board_is_read_alone() -> None:
         with pytest.raises(TaskError, match="is over"):
             await session.tasks.create("late", "d")
         assert len((await session.tasks.list()).tasks) == 1
+
+
+async def test_the_files_of_a_session_have_their_sizes_in_bytes() -> None:
+    role, _ = worker("ok")
+    async with running(role) as runtime:
+        kept = KeptTasks(files={"1": "数行数"}, last=1)
+        files = await JournalTasks(await runtime.session("s"), kept).ls_info("tasks")
+    assert {info.path: info.size for info in files} == {"1.json": 9, ".highwatermark": 1}

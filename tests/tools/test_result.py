@@ -16,7 +16,15 @@ from pydantic import BaseModel
 
 from roles_runtime.llm.calls import ToolReturn
 from roles_runtime.llm.parts import FilePart, ImagePart, Media, TextPart
-from roles_runtime.tools.result import MAX_ATTACHMENT_BYTES, MAX_RESULT_BYTES, ToolResult, capped, result_of, words_of
+from roles_runtime.tools.result import (
+    MAX_ATTACHMENT_BYTES,
+    MAX_RESULT_BYTES,
+    ToolResult,
+    capped,
+    parts_of,
+    result_of,
+    words_of,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 PICTURE = Media(data=PNG)
@@ -114,6 +122,11 @@ def test_a_text_is_cut_to_its_bound_and_says_so(text: str, times: int) -> None:
     size_bytes = len((text * times).encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode())
     assert (size_bytes > MAX_RESULT_BYTES) == ("[cut off:" in told)
     assert len(told.encode()) <= MAX_RESULT_BYTES + 100
+
+
+def test_what_was_told_has_a_text_and_maybe_attachments() -> None:
+    assert parts_of("text") == ("text", ())
+    assert parts_of(ToolResult("seen", (ImagePart(media=PICTURE),))) == ("seen", (ImagePart(media=PICTURE),))
 
 
 def test_an_error_is_told_by_its_kind_and_its_words() -> None:

@@ -59,10 +59,10 @@ async def chat(config: Config, *, session_id: str | None, unsafe_no_sandbox: boo
         talk = Chat(session, read, traced)
         talk.notices.tell_models()
         if at_terminal:
-            print(f"Session {session.id}. Ask, or say /help.")
+            print(f"Session {session.id}. Ask, or say /help.", flush=True)
         number = await talk.run(TERMINATE if at_terminal else (*INTERRUPT, *TERMINATE))
         if at_terminal and not number:
-            print(f"Go on later with: roles-runtime --session {session.id}")
+            print(f"Go on later with: --session {session.id}", flush=True)
     return exit_status(number) if number else 0
 
 
@@ -154,7 +154,7 @@ class Chat:
 
     async def _help(self, _: str) -> None:
         for words, meaning in HELP.items():
-            print(f"  {words:<14}{meaning}")
+            print(f"  {words:<14}{meaning}", flush=True)
 
     async def _load(self, name: str) -> None:
         if not name:
@@ -170,7 +170,7 @@ class Chat:
             tell(f"Error: {one_line(str(path))}: it is no regular file.")
             return
         self.files.append(path)
-        print(f"{one_line(str(path))} goes with the next question.")
+        print(f"{one_line(str(path))} goes with the next question.", flush=True)
 
     async def _save(self, name: str) -> None:
         path = _path(name or f"{self.session.id}.yaml")
@@ -182,7 +182,7 @@ class Chat:
         except UnicodeEncodeError:
             tell(f"Error: {one_line(str(path))}: the locale has no such name; say another, or set PYTHONUTF8=1.")
             return
-        print(f"Saved in {one_line(str(path))}.")
+        print(f"Saved in {one_line(str(path))}.", flush=True)
 
     async def _sessions(self, _: str) -> None:
         print_sessions(await self.session.ground.store.sessions())
@@ -209,7 +209,7 @@ class Chat:
                 f"is left alone for another {state.left_s:.0f} s after {state.failures} failures: {state.problem}"
             )
         for name, value in facts.items():
-            print(f"  {one_line(name):<10}{one_line(value)}")
+            print(f"  {one_line(name):<10}{one_line(value)}", flush=True)
 
     async def _clear(self, _: str) -> None:
         if sys.stdout.isatty():

@@ -134,10 +134,14 @@ def round_lines(record: Round) -> Iterator[str]:
     yield from end_lines(record)
 
 
+def is_ascii_only(out: TextIO) -> bool:
+    """Whether letters beyond ASCII are not sure to be shown: only UTF-8 has all of them."""
+    return (out.encoding or "").lower().replace("-", "") != "utf8"
+
+
 def print_json(document: Json) -> None:
     """Prints a document as one line on stdout, whatever its encoding can hold."""
-    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    print(json_text(document, ascii_only=ascii_only), flush=True)
+    print(json_text(document, ascii_only=is_ascii_only(sys.stdout)), flush=True)
 
 
 def write_svg(path: Path, picture: str) -> None:

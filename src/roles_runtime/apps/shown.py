@@ -161,6 +161,7 @@ def round_document(record: Round) -> dict[str, Json]:
     return {
         "round": record.to_dict(),
         "reason": record.reason,
+        "detail": record.detail,
         "reply": "" if reply is None else reply.message,
         "artifacts": [{"path": artifact.path, "mime": artifact.mime} for artifact in record.artifacts],
     }

@@ -12,7 +12,7 @@ import msgspec
 from rich.cells import chop_cells
 
 from roles_runtime.apps.assemble import make_store
-from roles_runtime.apps.plain import print_json, write_svg
+from roles_runtime.apps.plain import is_ascii_only, print_json, write_svg
 from roles_runtime.apps.text import one_line
 from roles_runtime.apps.trace_words import attached_words, contents, ending, span_words, style_of, sums, words
 from roles_runtime.errors import RoundNotFoundError, SessionNotFoundError
@@ -108,8 +108,7 @@ async def show_trace(
     elif sys.stdout.isatty():
         _print_at_terminal(trees)
     else:
-        ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-        for line in _all_lines(trees, Pen(ascii_only=ascii_only)):
+        for line in _all_lines(trees, Pen(ascii_only=is_ascii_only(sys.stdout))):
             print(f"{line.times}{line.guide}{line.text}".rstrip())
     return 0
 
@@ -142,10 +141,10 @@ def _all_lines(trees: dict[int, Node], pen: Pen) -> Iterator[Line]:
     for count, (number, node) in enumerate(trees.items()):
         if count:
             yield Line("", "", "", "")
-        yield from round_lines(number, node, pen)
+        yield from tree_lines(number, node, pen)
 
 
-def round_lines(number: int, root: Node, pen: Pen) -> Iterator[Line]:
+def tree_lines(number: int, root: Node, pen: Pen) -> Iterator[Line]:
     """A round: its head, and its tree."""
     details = root.details
     assert isinstance(details, RoundDetails)

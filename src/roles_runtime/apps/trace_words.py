@@ -192,6 +192,7 @@ def _listed(names: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
+# The unit from which on it is told, what its rest is told in, and both by name.
 _UNITS: Sequence[tuple[int, int, str, str]] = (
     (60_000_000_000, 1_000_000_000, "min", "s"),
     (3_600_000_000_000, 60_000_000_000, "h", "min"),
@@ -207,6 +208,8 @@ def span_words(span_ns: int) -> str:
         return f"{span_ns / 1e6:.0f} ms"
     if span_ns < 59_995_000_000:
         return f"{span_ns / 1e9:.2f} s"
-    unit, part, name, part_name = next(reversed([each for each in _UNITS if span_ns >= each[0]]), _UNITS[0])
+    # What rounds to a minute is one.
+    span_ns = max(span_ns, _UNITS[0][0])
+    unit, part, name, part_name = [each for each in _UNITS if span_ns >= each[0]][-1]
     whole, rest = divmod(span_ns, unit)
     return f"{whole} {name} {rest // part:02} {part_name}"

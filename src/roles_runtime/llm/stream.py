@@ -150,16 +150,3 @@ class asked:  # noqa: N801  # it is used as a function is
                 await self._reply.hear_cost()
         finally:
             await self._chunks.aclose()
-
-
-async def answer_text(model: Model, request: LLMRequest) -> str:
-    """The whole text of one answer, where nothing is shown while it comes (a summary, a judgement).
-
-    Raises:
-        ModelError: the model could not answer, refused, or was cut off at its limit.
-    """
-    async with asked(model, request) as reply:
-        text = "".join([piece async for piece in reply.text()])
-    if reply.reason in ("length", "refusal"):
-        raise ModelError(reply.model, "its answer was cut off." if reply.reason == "length" else f"it refused: {text}")
-    return text

@@ -14,7 +14,7 @@ from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.message import AssistantTextMessage, ToolMessage
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.llm.stream import Reply, asked
-from roles_runtime.posts.event import ModelReplied, ToolReturned
+from roles_runtime.posts.event import ModelReplied, Outcome, ToolReturned
 from roles_runtime.roles.languages import words
 from roles_runtime.roles.turn import Turn
 from roles_runtime.tools.allowance import Allowance
@@ -60,13 +60,13 @@ async def think(turn: Turn, request: LLMRequest, read: Read) -> Thought:
         if not message.tool_calls:
             # Thousands of turns may wait for the journal at once; none of them needs its prompt any more.
             del request
-            await _record(turn, message, reply)
+            await _take(turn, message, reply)
             return Thought(message.content, reply.reason == "length")
         # What is journalled and told again has ids that can not be mistaken for each other.
         calls = allowance.with_unique_ids(message.tool_calls)
         if calls is not message.tool_calls:
             message = message.model_copy(update={"tool_calls": calls})
-        await _record(turn, message, reply)
+        await _take(turn, message, reply)
         # What a model says beside its calls is no answer yet.
         turn.draft.withdraw()
         refusals = (
@@ -94,8 +94,31 @@ async def _ask(turn: Turn, request: LLMRequest, read: Read) -> tuple[AssistantTe
     return reply.message(turn.role), reply
 
 
-async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply) -> None:
+async def _take(turn: Turn, message: AssistantTextMessage, reply: Reply) -> None:
     """Journals an answer; one that is a refusal goes no further."""
+    outcome: Outcome = "rejected" if reply.reason == "refusal" else "ok"
+    await record_reply(turn, message, reply, outcome, traced=bool(message.tool_calls or message.reasoning))
+    if outcome == "rejected":
+        turn.draft.withdraw()
+        raise ModelError(reply.model, f"it refused to answer: {message.content or 'it gave no reason.'}")
+
+
+async def record_reply(
+    turn: Turn, message: AssistantTextMessage, reply: Reply, outcome: Outcome, *, traced: bool
+) -> None:
+    """Journals what a model answered, and what that cost.
+
+    Args:
+        turn: In which it was asked.
+        message: The answer, as it is journalled.
+        reply: The same as it came: who answered, why it ended, what it cost.
+        outcome: What the turn makes of it.
+        traced: Whether later turns of the role are shown it as a step of this one.
+
+    Raises:
+        RoleError, StoreError: as `Turn.record`.
+    """
+    usage = reply.usage
     await turn.record(
         ModelReplied(
             turn.round_id,
@@ -104,18 +127,15 @@ async def _record(turn: Turn, message: AssistantTextMessage, reply: Reply) -> No
             reply.model,
             message.model_dump_json(),
             reply.reason,
-            reply.usage.input_tokens,
-            reply.usage.output_tokens,
+            usage.input_tokens,
+            usage.output_tokens,
             reply.started_at,
-            "rejected" if reply.reason == "refusal" else "ok",
-            reply.usage.cached_tokens,
-            reply.usage.reasoning_tokens,
-            traced=bool(message.tool_calls or message.reasoning),
+            outcome,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+            traced,
         )
     )
-    if reply.reason == "refusal":
-        turn.draft.withdraw()
-        raise ModelError(reply.model, f"it refused to answer: {message.content or 'it gave no reason.'}")
 
 
 def _caller(turn: Turn, call: ToolCall) -> Caller:

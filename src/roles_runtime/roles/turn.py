@@ -206,11 +206,20 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         return self.scope.emit
 
     async def record(self, event: DurableEvent) -> None:
-        """Writes an event of this turn (a model's reply, a tool's result) into the journal."""
+        """Writes an event of this turn (a model's reply, a tool's result) into the journal.
+
+        Raises:
+            RoleError: no journal can hold it; nothing was written.
+            StoreError: it could not be written.
+        """
         await self.scope.record(event)
 
     async def approve(self, question: str) -> bool:
-        """Asks the user for a yes or no, with the clocks stopped; without anyone to ask it is no."""
+        """Asks the user for a yes or no, with the clocks stopped; without anyone to ask it is no.
+
+        Raises:
+            RoleError, StoreError: as `record`.
+        """
         return await self.scope.approve(question)
 
     def with_tools(self, *tools: Tool) -> Turn:

@@ -58,7 +58,7 @@ class JournalTasks(Backend):
 
     async def ls_info(self, path: str) -> Sequence[FileInfo]:
         """The tasks, and the last number."""
-        tasks = [FileInfo(file_of(each), size=len(text)) for each, text in self._kept.files.items()]
+        tasks = [FileInfo(file_of(each), size=len(text.encode())) for each, text in self._kept.files.items()]
         return [*tasks, FileInfo(MARK, size=len(self._mark))] if self._mark else tasks
 
     async def read(self, path: str) -> str:
@@ -82,7 +82,7 @@ class JournalTasks(Backend):
 
     async def state(self) -> str:
         """How many changes there were."""
-        return f"{self._kept.changes} {self._mark} "
+        return f"{self._kept.changes} {self._mark}"
 
     async def undo(self, folder: str) -> None:
         """Does nothing: an append is whole, or it is not."""

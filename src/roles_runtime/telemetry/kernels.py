@@ -7,6 +7,7 @@ from time import perf_counter
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from roles_runtime.kernels.kernel import Execution, Kernel
+from roles_runtime.roles.outcome import last_line
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.tracing import Tracing, traceparent_of
 
@@ -57,6 +58,5 @@ class TracedKernel:
 
 def _kind_of(execution: Execution) -> str:
     """The type of the exception that ended a cell: it begins the last line of its traceback."""
-    lines = (execution.error or "").strip().splitlines()
-    kind = lines[-1].partition(":")[0].strip() if lines else ""
+    kind = last_line(execution.error or "").partition(":")[0].strip()
     return kind if len(kind) <= 100 and kind.replace(".", "").isidentifier() else execution.outcome

@@ -60,7 +60,6 @@ CODE_BYTES = "roles.code.size"
 CODE = "roles.code"
 EXECUTION = "roles.execution.id"
 EXECUTION_OUTCOME = "roles.execution.outcome"
-EXECUTION_ERROR = "roles.execution.error"
 TASK_CHANGED = "roles.task.changed"
 APPROVAL_ASKED, APPROVAL_GIVEN = "roles.approval.asked", "roles.approval.given"
 

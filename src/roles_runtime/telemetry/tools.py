@@ -9,7 +9,7 @@ from roles_runtime.llm.parts import JsonObject
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.tracing import Tracing, current
 from roles_runtime.tools.caller import Caller
-from roles_runtime.tools.result import Told
+from roles_runtime.tools.result import Told, parts_of
 from roles_runtime.tools.tool import Tool
 
 
@@ -43,16 +43,12 @@ class TracedTools:
                 raise
             else:
                 if tracing.content.is_on:
-                    span.set_attribute(names.TOOL_RESULT, tracing.content.text(_text(told)))
+                    span.set_attribute(names.TOOL_RESULT, tracing.content.text(parts_of(told)[0]))
                 return told
             finally:
                 span.end()
 
         return Tool(worn.spec, call, worn.accepts, worn.timeout_s, worn.exclusive)
-
-
-def _text(told: Told) -> str:
-    return told if isinstance(told, str) else told.text
 
 
 def _json(arguments: JsonObject) -> str:

@@ -43,6 +43,11 @@ Told: TypeAlias = "str | ToolResult"
 """What the call of a tool gives: a text alone, or with attachments."""
 
 
+def parts_of(told: Told) -> tuple[str, tuple[MediaPart, ...]]:
+    """Text and attachments of what a call gave."""
+    return (told, ()) if isinstance(told, str) else (told.text, told.attachments)
+
+
 def result_of(value: object) -> Told:
     """What a function returned, for a model.
 

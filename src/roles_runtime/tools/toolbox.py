@@ -20,7 +20,7 @@ from roles_runtime.llm.parts import JsonObject, mend_surrogates
 from roles_runtime.llm.request import ToolSpec
 from roles_runtime.posts.event import Outcome
 from roles_runtime.tools.caller import Caller
-from roles_runtime.tools.result import Told, capped, result_of, words_of
+from roles_runtime.tools.result import Told, capped, parts_of, result_of, words_of
 from roles_runtime.tools.time_limit import TimeLimit
 from roles_runtime.tools.tool import Tool
 
@@ -85,7 +85,7 @@ class Toolbox:
         started_at = time.time_ns()
         caller.status(f"calling {call.name}")
         outcome, result = ("rejected", refusal) if refusal else await self._outcome(call, caller)
-        text, attachments = (result, ()) if isinstance(result, str) else (result.text, result.attachments)
+        text, attachments = parts_of(result)
         returned = ToolReturn(
             call_id=call.call_id,
             name=call.name,

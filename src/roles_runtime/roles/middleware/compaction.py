@@ -18,10 +18,11 @@ from roles_runtime.memory.compression import RoundCompressor, Summary
 from roles_runtime.memory.memory import Memory
 from roles_runtime.posts.attachment import Attachment, AttachmentType
 from roles_runtime.posts.conversation import Round
-from roles_runtime.posts.event import ModelReplied
+from roles_runtime.posts.event import Outcome
 from roles_runtime.posts.post import Post
 from roles_runtime.posts.shared import SharedMemoryEntry
 from roles_runtime.roles.languages import words
+from roles_runtime.roles.thinking import record_reply
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks.languages import LANGUAGES
 
@@ -124,24 +125,9 @@ async def _summarise(turn: Turn, model: Model, prompt: str) -> str:
     )
     async with asked(model, request) as reply:
         text = "".join([piece async for piece in reply.text()])
-    usage = reply.usage
     # Written down so that it counts; it is no step of the turn that its role is shown again.
-    await turn.record(
-        ModelReplied(
-            turn.round_id,
-            turn.role,
-            turn.turn_id,
-            reply.model,
-            reply.message(NAME).model_dump_json(),
-            reply.reason,
-            usage.input_tokens,
-            usage.output_tokens,
-            reply.started_at,
-            "ok" if reply.reason == "stop" else "rejected",
-            usage.cached_tokens,
-            usage.reasoning_tokens,
-        )
-    )
-    if reply.reason != "stop":
+    outcome: Outcome = "ok" if reply.reason == "stop" else "rejected"
+    await record_reply(turn, reply.message(NAME), reply, outcome, traced=False)
+    if outcome == "rejected":
         raise ModelError(reply.model, f"its summary ended by {reply.reason}.")
     return text

@@ -101,6 +101,10 @@ class PlanTasks:
 def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard | None:
     if base_dir is not None and not str(base_dir):
         raise ConfigError("PlanTasks", "base_dir", "it is empty; name a folder, or leave it out.")
+    given: object = backend
+    if not (given is None or isinstance(given, Backend)):
+        problem = f"{type(given).__name__} is no Backend; derive it from roles_runtime.tools.tasks.backend.Backend."
+        raise ConfigError("PlanTasks", "backend", problem)
     if backend is None and base_dir is not None:
         backend = LocalFiles(base_dir)
     if isinstance(backend, LocalFiles):

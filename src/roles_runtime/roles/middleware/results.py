@@ -13,7 +13,7 @@ from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.parts import JsonObject, mend_surrogates
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.caller import Caller
-from roles_runtime.tools.result import Told, ToolResult, result_of
+from roles_runtime.tools.result import Told, ToolResult, parts_of, result_of
 from roles_runtime.tools.tool import Tool, tool
 
 MAX_PART_BYTES = 16 << 10
@@ -59,7 +59,7 @@ class ResultReduction:
 
         async def reducing(arguments: JsonObject, caller: Caller) -> Told:
             told = result_of(await call(arguments, caller))
-            text, attachments = (told, ()) if isinstance(told, str) else (told.text, told.attachments)
+            text, attachments = parts_of(told)
             if len(text) <= self._longest:
                 return told
             content = mend_surrogates(text).encode()

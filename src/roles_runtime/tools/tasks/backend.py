@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeAlias
 
 import anyio
@@ -29,7 +29,7 @@ class FileInfo(msgspec.Struct, frozen=True):
     Attributes:
         path: Where it is; of what a backend says, a board trusts the last part alone.
         is_dir: Whether it is a folder.
-        size: In bytes.
+        size: In bytes, as UTF-8; 0 where the backend does not say.
         modified_at: RFC 3339, or empty.
     """
 
@@ -85,7 +85,7 @@ class Backend(ABC):
         Raises:
             TaskError: others held them for too long.
         """
-        return _held()
+        return nullcontext()
 
     async def state(self) -> str:
         """Changes whenever a file does, whoever changes it; empty where nobody can tell, so that all is read again."""
@@ -157,11 +157,6 @@ class Backend(ABC):
             return await self.read(path)
         except FileNotFoundError:
             return None
-
-
-@asynccontextmanager
-async def _held() -> AsyncIterator[None]:
-    yield
 
 
 def intent_of(before: Contents) -> str:

@@ -21,8 +21,10 @@ from roles_runtime.tools.tasks.task import DELETED, Task, decode_task, file_of, 
 MARK = ".highwatermark"
 """The file that holds the last number that was given."""
 
-_MARK = re.compile(r"[0-9]{1,200}")
 NOBODY = Who()
+"""Who asks where nobody says: whoever works with the board himself, and owns no task."""
+
+_MARK = re.compile(r"[0-9]{1,200}")
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class Glance(msgspec.Struct, frozen=True):
 
 
 NOTHING = Glance()
+"""What is seen where nothing is open."""
 
 
 class Updated(msgspec.Struct, frozen=True):

@@ -134,6 +134,16 @@ def symmetric(tasks: Iterable[Task]) -> dict[str, Task]:
     return found
 
 
+def unblocked(before: Mapping[str, Task], sketch: Sketch, candidates: Iterable[str]) -> tuple[str, ...]:
+    """Which of these open tasks waited for something before a change, and wait for nothing after it."""
+    old = Sketch(before)
+    return tuple(
+        each
+        for each in sorted((each for each in distinct(candidates) if each in sketch), key=int)
+        if sketch[each].is_open and old.open_blockers(old[each]) and not sketch.open_blockers(sketch[each])
+    )
+
+
 def _cyclic(what: str, cycle: Sequence[str]) -> TaskError:
     shown = [f"#{each}" for each in cycle]
     if len(shown) > 12:
@@ -151,13 +161,3 @@ def _path(found: Mapping[str, str], task_id: str) -> list[str]:
 
 def _without(ids: tuple[str, ...], task_id: str) -> tuple[str, ...]:
     return tuple(each for each in ids if each != task_id)
-
-
-def unblocked(before: Mapping[str, Task], sketch: Sketch, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Which of these open tasks waited for something before a change, and wait for nothing after it."""
-    old = Sketch(before)
-    return tuple(
-        each
-        for each in sorted((each for each in distinct(candidates) if each in sketch), key=int)
-        if sketch[each].is_open and old.open_blockers(old[each]) and not sketch.open_blockers(sketch[each])
-    )

@@ -46,4 +46,4 @@ class MemoryFiles(Backend):
 
     async def state(self) -> str:
         """How many changes there were."""
-        return str(self._changes + 1)
+        return str(self._changes)

@@ -94,15 +94,7 @@ async def _get(board: TaskBoard, given: _Get, who: Who, tell: Tell | None) -> st
     return replies.shown(*await board.get(given.task_id))
 
 
-async def _update(board: TaskBoard, given: _Update, who: Who, tell: Tell | None) -> str:
-    return await _updated(board, given, who, tell, strict=False)
-
-
-async def _update_strictly(board: TaskBoard, given: _Update, who: Who, tell: Tell | None) -> str:
-    return await _updated(board, given, who, tell, strict=True)
-
-
-async def _updated(board: TaskBoard, given: _Update, who: Who, tell: Tell | None, *, strict: bool) -> str:
+async def _update(board: TaskBoard, given: _Update, who: Who, tell: Tell | None, *, strict: bool) -> str:
     change = Change(
         subject=given.subject,
         description=given.description,
@@ -129,8 +121,8 @@ def _ids(given: Ids) -> tuple[str, ...]:
 
 _CREATE = _Kind("TaskCreate", _Create, _create)
 _GET = _Kind("TaskGet", _Get, _get)
-_UPDATE = _Kind("TaskUpdate", _Update, _update)
-_STRICT_UPDATE = _Kind("TaskUpdate", _Update, _update_strictly)
+_UPDATE = _Kind("TaskUpdate", _Update, partial(_update, strict=False))
+_STRICT_UPDATE = _Kind("TaskUpdate", _Update, partial(_update, strict=True))
 _LIST = _Kind("TaskList", _List, _list)
 
 NAMES = ("TaskCreate", "TaskGet", "TaskUpdate", "TaskList")

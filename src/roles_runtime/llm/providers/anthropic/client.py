@@ -120,10 +120,6 @@ class AnthropicConnection:
         from roles_runtime.llm.http_errors import answered, as_model_errors
         from roles_runtime.llm.http_lines import on_lines
 
-        async def refuse(response: httpx2.Response) -> None:
-            # Before the SDK sees it, which would read the whole body of an error, however long.
-            await answered(response)
-
         timeout = httpx2.Timeout(self._silence_timeout_s, connect=CONNECT_TIMEOUT_S)
         key = in_header(self._name, needed_key(self._name, self._api_key, *KEY_VARIABLES))
         # It looks at the address at once.
@@ -138,7 +134,8 @@ class AnthropicConnection:
                         timeout=timeout,
                         limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
                         follow_redirects=False,
-                        event_hooks={"response": [refuse]},
+                        # An error is refused before the SDK sees it, which would read its whole body, however long.
+                        event_hooks={"response": [answered]},
                     )
                 ),
                 open_telemetry=False,

@@ -12,7 +12,7 @@ import msgspec
 from anyio import to_thread
 from pydantic import SecretStr
 
-from roles_runtime.errors import ModelError, ModelKeyError, ModelUnavailableError
+from roles_runtime.errors import ModelError, ModelUnavailableError
 from roles_runtime.llm.http_connection import (
     CONNECT_TIMEOUT_S,
     MAX_CONNECTIONS,
@@ -21,7 +21,7 @@ from roles_runtime.llm.http_connection import (
     host_of,
     missing_extra,
 )
-from roles_runtime.llm.keys import find_key, missing_key, needed_key
+from roles_runtime.llm.keys import find_key, in_header, missing_key, needed_key
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.per_loop import PerLoop
 
@@ -107,11 +107,7 @@ class OpenAIConnection:
             key: SecretStr | None = needed_key(self._name, self._api_key, *self._key_variables)
         else:
             key = self._api_key or find_key(*self._key_variables)
-        told = key.get_secret_value().strip() if key is not None else NO_KEY
-        # In a header it would be refused with words that hold it.
-        if not told.isascii() or not told.isprintable() or " " in told:
-            raise ModelKeyError(self._name, "what was given as its key is none: it has blanks, or letters no key has.")
-        return told
+        return NO_KEY if key is None else in_header(self._name, key)
 
     async def _post(self, client: AsyncOpenAI, content: bytes) -> httpx2.Response:
         """The answer, its body unread.
@@ -149,10 +145,6 @@ class OpenAIConnection:
         from roles_runtime.llm.http_errors import answered
         from roles_runtime.llm.http_lines import on_lines
 
-        async def refuse(response: httpx2.Response) -> None:
-            # Before the SDK sees it, which would read the whole body of an error, however long.
-            await answered(response)
-
         timeout = httpx2.Timeout(self._silence_timeout_s, connect=self._connect_timeout_s)
         return openai.AsyncOpenAI(
             api_key=self._key(),
@@ -164,7 +156,8 @@ class OpenAIConnection:
                     timeout=timeout,
                     limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
                     follow_redirects=False,
-                    event_hooks={"response": [refuse]},
+                    # An error is refused before the SDK sees it, which would read its whole body, however long.
+                    event_hooks={"response": [answered]},
                 )
             ),
         )

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from roles_runtime.errors import PostRefusedError, SessionClosedError, StoreError
+from roles_runtime.errors import SessionClosedError, StoreError
 from roles_runtime.kernels.kernel import Kernel
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.model import Usage
@@ -29,7 +29,7 @@ from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.supervisor import give_up
 from roles_runtime.runtime.task_store import KeptTasks, board_of
-from roles_runtime.runtime.text import fault_of
+from roles_runtime.runtime.text import check_question
 from roles_runtime.runtime.uploads import paths_of, take_files
 from roles_runtime.tools.tasks.board import TaskBoard
 
@@ -255,15 +255,7 @@ class Session:
 
     def _checked(self, query: str, files: Sequence[str | Path]) -> tuple[Path, ...]:
         """The paths of the files, where the question can be asked."""
-        if fault := fault_of(query):
-            # It is not mended: what was asked would be another question then, and the journal would say otherwise.
-            raise PostRefusedError(f"The question {fault}; ask in text.")
-        if not query.strip():
-            raise PostRefusedError("The question is empty; ask something.")
-        if len(query) > self.ground.limits.max_post_bytes:
-            raise PostRefusedError(
-                f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
-            )
+        check_question(query, self.ground.limits.max_post_bytes)
         return paths_of(files)
 
     def _check_open(self) -> None:
@@ -332,8 +324,7 @@ class Session:
     @property
     def desk(self) -> Approvals:
         """Where roles ask the user; made when it is first needed."""
-        if self._desk is None:
-            self._desk = Approvals()
+        self._desk = self._desk or Approvals()
         return self._desk
 
     def runs(self, round_id: str) -> bool:
@@ -357,14 +348,12 @@ class Session:
 
     def set_back(self, role: RoleName) -> None:
         """Notes that a role raised."""
-        if self.setbacks is None:
-            self.setbacks = Setbacks()
+        self.setbacks = self.setbacks or Setbacks()
         self.setbacks.note(role)
 
     def keep_trace(self, step: Step) -> None:
         """Keeps what a turn thought, called or got back for the role's later turns."""
-        if self.traces is None:
-            self.traces = Traces()
+        self.traces = self.traces or Traces()
         self.traces.take(step)
 
     async def wake(self) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import structlog
 
 from roles_runtime.roles.turn import Answer, Respond, Turn
 
-LEVELS = ("debug", "info", "warning", "error")
+Level: TypeAlias = Literal["debug", "info", "warning", "error"]
+"""The least that is logged."""
 
 Event: TypeAlias = MutableMapping[str, Any]
 """What is logged, as structlog's processors hand it on."""
@@ -44,7 +45,7 @@ def add_trace(_: object, __: str, event: Event) -> Event:
 
 
 def setup_logs(
-    level: str = "warning",
+    level: Level = "warning",
     *,
     pretty: bool = False,
     clean: Callable[[str], str] = str,
@@ -53,7 +54,7 @@ def setup_logs(
     """Sends the logs of this process to stderr.
 
     Args:
-        level: One of `LEVELS`; what is below it is dropped before it costs anything.
+        level: What is below it is dropped before it costs anything.
         pretty: For a person; else a line of JSON each.
         clean: Applied to all text, which may come from a model or a file.
         export: Is given each log too, once it is clean.
@@ -67,12 +68,7 @@ def setup_logs(
             export(event)
         return event
 
-    # Rich shows tracebacks with the values of variables, which are nobody's business.
-    renderer: Any = (
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        if pretty
-        else structlog.processors.JSONRenderer()
-    )
+    renderer = _renderer(pretty=pretty)
     marks: list[Any] = [
         structlog.contextvars.merge_contextvars,
         add_trace,
@@ -92,6 +88,13 @@ def setup_logs(
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
+
+
+def _renderer(*, pretty: bool) -> Any:
+    if pretty:
+        # Rich shows tracebacks with the values of variables, which are nobody's business.
+        return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    return structlog.processors.JSONRenderer()
 
 
 class _Stderr(logging.StreamHandler[Any]):
@@ -117,7 +120,7 @@ class _Once(logging.Filter):
         return True
 
 
-def _take_records(name: str, level: str, marks: list[Any], renderer: Any) -> _Stderr:
+def _take_records(name: str, level: Level, marks: list[Any], renderer: Any) -> _Stderr:
     """Gives what a library logs the same form; it knows the standard library's logging alone."""
     handler = _Stderr()
     handler.setFormatter(

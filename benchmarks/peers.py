@@ -53,14 +53,9 @@ class Hearer(RoutedAgent):
 
 async def autogen_publish(hops: int = 500) -> float:
     """CPU seconds of the loop's thread for one published message that is handled, traced by a batch processor."""
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from nowhere import tracers
 
-    from telemetry import Nowhere
-
-    tracers = TracerProvider(shutdown_on_exit=False)
-    tracers.add_span_processor(BatchSpanProcessor(Nowhere(), max_queue_size=1_000_000))
-    runtime = SingleThreadedAgentRuntime(tracer_provider=tracers)
+    runtime = SingleThreadedAgentRuntime(tracer_provider=tracers())
     heard: list[int] = []
     await Hearer.register(runtime, "hearer", lambda: Hearer(heard))
     await runtime.add_subscription(DefaultSubscription(agent_type="hearer"))

@@ -23,6 +23,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from yardstick import yardstick
+
 from roles_runtime import PlanTasks, Role, Runtime, ScriptedModel, Team, Turn
 from roles_runtime.kernels.workspace import Workspace
 from roles_runtime.llm.calls import ToolCall
@@ -39,7 +41,7 @@ from roles_runtime.tools.tasks.task import Task
 from roles_runtime.tools.tasks.tools import task_tools
 from roles_runtime.tools.toolbox import Toolbox
 
-TASKS, OPS, TURNS, QUEUE_HOPS = 1_000, 10, 2_000, 20_000
+TASKS, OPS, TURNS = 1_000, 10, 2_000
 HOPS_A_SECOND = 361_700
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
@@ -276,21 +278,6 @@ async def through(layer: Callable[[Turn, Respond], Awaitable[Answer]], turn: Tur
     for _ in range(count):
         await layer(turn, respond)
     return (time.perf_counter() - start) / count
-
-
-async def yardstick() -> float:
-    """Seconds of a Queue hop."""
-    there: asyncio.Queue[int] = asyncio.Queue()
-    back: asyncio.Queue[int] = asyncio.Queue()
-
-    async def play(first: asyncio.Queue[int], second: asyncio.Queue[int]) -> None:
-        for _ in range(QUEUE_HOPS):
-            second.put_nowait(await first.get())
-
-    there.put_nowait(0)
-    start = time.perf_counter()
-    await asyncio.gather(play(there, back), play(back, there))
-    return (time.perf_counter() - start) / (2 * QUEUE_HOPS)
 
 
 class Player(Role):

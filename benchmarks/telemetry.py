@@ -19,15 +19,14 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from hops import LIMITS, Player
+from nowhere import tracers
 from opentelemetry import trace
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Link, SpanKind
 
 from roles_runtime.posts.conversation import RoundState
@@ -42,17 +41,8 @@ from roles_runtime.telemetry.telemetry import Telemetry
 HOPS = 2_000
 
 
-class Nowhere(SpanExporter):
-    """Takes spans, and forgets them."""
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return SpanExportResult.SUCCESS
-
-
 def providers() -> Providers:
-    tracers = TracerProvider(shutdown_on_exit=False)
-    tracers.add_span_processor(BatchSpanProcessor(Nowhere(), max_queue_size=1_000_000))
-    return Providers(tracers, MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False))
+    return Providers(tracers(), MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False))
 
 
 async def hops(telemetry: Telemetry | None) -> float:

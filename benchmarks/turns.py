@@ -26,6 +26,7 @@ from contextlib import aclosing
 
 import anyio
 from turn_peers import PEERS, Ask
+from yardstick import yardstick
 
 from roles_runtime import Finish, LLMRequest, ModelRole, Runtime, Session, Team, TextChunk, ToolCallChunk, tool
 from roles_runtime.llm.calls import ToolCall, ToolReturn
@@ -33,7 +34,6 @@ from roles_runtime.llm.message import AssistantTextMessage, Message, SystemMessa
 from roles_runtime.llm.provider_model import ProviderModel
 from roles_runtime.llm.request import ToolSpec
 
-QUEUE_HOPS = 20_000
 STREAMS, TOKENS_PER_S, SECONDS = 200, 50, 5
 
 
@@ -55,21 +55,6 @@ class InProcess:
         else:
             yield ToolCallChunk(ToolCall(call_id="c1", name="add", arguments='{"left": 1, "right": 2}'))
             yield Finish("tool_calls")
-
-
-async def yardstick() -> float:
-    """Seconds of a Queue hop."""
-    there: asyncio.Queue[int] = asyncio.Queue()
-    back: asyncio.Queue[int] = asyncio.Queue()
-
-    async def play(first: asyncio.Queue[int], second: asyncio.Queue[int]) -> None:
-        for _ in range(QUEUE_HOPS):
-            second.put_nowait(await first.get())
-
-    there.put_nowait(0)
-    start = time.perf_counter()
-    await asyncio.gather(play(there, back), play(back, there))
-    return (time.perf_counter() - start) / (2 * QUEUE_HOPS)
 
 
 async def our_turns(sessions: list[Session]) -> float:

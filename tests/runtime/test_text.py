@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roles_runtime.errors import KernelLostError
-from roles_runtime.runtime.text import can_be_kept, fault_of, line_of
+from roles_runtime.errors import KernelLostError, PostRefusedError
+from roles_runtime.runtime.text import can_be_kept, check_question, fault_of, line_of
 from runtime.casting import Marked, MuteError
 
 
@@ -54,3 +54,21 @@ class QuittingError(Exception):
 def test_every_error_has_a_line_that_can_be_kept(error: BaseException, line: str) -> None:
     assert line_of(error) == line
     assert can_be_kept(line_of(error))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (b"go", "is of type bytes and no text"),
+        ("\ud800", "half a surrogate"),
+        (" \n", "is empty"),
+        ("123456", "6 char"),
+    ],
+)
+def test_a_question_that_can_not_be_asked_is_refused_with_the_reason(query: str, words: str) -> None:
+    with pytest.raises(PostRefusedError, match=words):
+        check_question(query, 5)
+
+
+def test_a_question_of_the_longest_length_can_be_asked() -> None:
+    check_question("12345", 5)

@@ -13,7 +13,7 @@ from roles_runtime.roles.echo import Echo
 from roles_runtime.roles.turn import Turn
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
-from roles_runtime.telemetry.logs import LogTurns, setup_logs
+from roles_runtime.telemetry.logs import Level, LogTurns, setup_logs
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ async def test_what_is_logged_in_a_turn_says_whose_it_is(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(("level", "told"), [("warning", 2), ("debug", 4), ("error", 1)])
-def test_what_is_below_the_level_is_dropped(level: str, told: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_below_the_level_is_dropped(level: Level, told: int, capsys: pytest.CaptureFixture[str]) -> None:
     setup_logs(level)
     log = structlog.get_logger("test")
 

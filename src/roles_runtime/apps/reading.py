@@ -21,7 +21,7 @@ from roles_runtime.posts.conversation import Conversation
 from roles_runtime.posts.event import Entry
 from roles_runtime.runtime.restore import read_session
 from roles_runtime.stores.store import SessionInfo
-from roles_runtime.telemetry.tree import trace_id
+from roles_runtime.telemetry.traceparent import trace_id
 
 if TYPE_CHECKING:
     from roles_runtime.apps.config import Config

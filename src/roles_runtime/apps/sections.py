@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SecretStr, field_validator
 
 from roles_runtime.llm.http_connection import host_of
 from roles_runtime.llm.options import ModelSettings, ProviderOptions
 from roles_runtime.llm.request import Effort
+from roles_runtime.telemetry.logs import Level
 
 
 def _names(value: object) -> object:
@@ -224,7 +225,7 @@ class TelemetrySettings(Section):
         export_logs: Whether logs go to the collector too, where OTEL_LOGS_EXPORTER says nothing of them.
     """
 
-    log: Literal["debug", "info", "warning", "error"] = "warning"
+    log: Level = "warning"
     trace: bool | None = None
     jaeger_url: str = "http://127.0.0.1:16686"
     content: bool | None = None

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from roles_runtime.errors import PostRefusedError
 from roles_runtime.posts.conversation import Round, RoundState
 from roles_runtime.posts.event import PostSent
 from roles_runtime.posts.post import USER, Post, seal
 from roles_runtime.runtime.active import ActiveRound
 from roles_runtime.runtime.large import shrink, size_bytes
-from roles_runtime.runtime.limits import Limits
 from roles_runtime.runtime.router import hand_over
 from roles_runtime.runtime.supervisor import give_up, play
-from roles_runtime.runtime.text import fault_of
 from roles_runtime.runtime.uploads import pictures_of, profile_files
-
-
-def check_question(query: str, limits: Limits) -> None:
-    """Checks that a question can be asked.
-
-    Raises:
-        PostRefusedError: it is empty, too large, or no text that UTF-8 can hold.
-    """
-    if fault := fault_of(query):
-        # It is not mended: what was asked would be another question then, and the journal would say otherwise.
-        raise PostRefusedError(f"The question {fault}; ask in text.")
-    if not query.strip():
-        raise PostRefusedError("The question is empty; ask something.")
-    if len(query) > limits.max_post_bytes:
-        raise PostRefusedError(
-            f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
-        )
 
 
 async def run_round(active: ActiveRound, files: tuple[str, ...], record: Round) -> None:

@@ -24,11 +24,12 @@ from roles_runtime.runtime.ground import Ground
 from roles_runtime.runtime.journal import Journal, Keyed
 from roles_runtime.runtime.line import Line
 from roles_runtime.runtime.listeners import Handled, Handler, Listener, Listeners, Watcher
-from roles_runtime.runtime.opening import check_question, run_round
+from roles_runtime.runtime.opening import run_round
 from roles_runtime.runtime.restore import Restored, read_session
 from roles_runtime.runtime.setbacks import Setbacks
 from roles_runtime.runtime.supervisor import give_up
 from roles_runtime.runtime.task_store import KeptTasks, board_of
+from roles_runtime.runtime.text import check_question
 from roles_runtime.runtime.uploads import paths_of, take_files
 from roles_runtime.tools.tasks.board import TaskBoard
 
@@ -252,7 +253,7 @@ class Session:
 
     def _checked(self, query: str, files: Sequence[str | Path]) -> tuple[Path, ...]:
         """The paths of the files, where the question can be asked."""
-        check_question(query, self.ground.limits)
+        check_question(query, self.ground.limits.max_post_bytes)
         return paths_of(files)
 
     def _check_open(self) -> None:
@@ -321,8 +322,7 @@ class Session:
     @property
     def desk(self) -> Approvals:
         """Where roles ask the user; made when it is first needed."""
-        if self._desk is None:
-            self._desk = Approvals()
+        self._desk = self._desk or Approvals()
         return self._desk
 
     def runs(self, round_id: str) -> bool:
@@ -346,14 +346,12 @@ class Session:
 
     def set_back(self, role: RoleName) -> None:
         """Notes that a role raised."""
-        if self.setbacks is None:
-            self.setbacks = Setbacks()
+        self.setbacks = self.setbacks or Setbacks()
         self.setbacks.note(role)
 
     def keep_trace(self, step: Step) -> None:
         """Keeps what a turn thought, called or got back for the role's later turns."""
-        if self.traces is None:
-            self.traces = Traces()
+        self.traces = self.traces or Traces()
         self.traces.take(step)
 
     async def wake(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roles_runtime.errors import RolesError
+from roles_runtime.errors import PostRefusedError, RolesError
 from roles_runtime.llm.parts import mend_surrogates
 
 
@@ -29,6 +29,27 @@ def fault_of(text: object) -> str:
     if type(text) is not str:
         return f"is {kind} and no plain str; make it one with str(...)"
     return "holds half a surrogate pair, which no UTF-8 can hold"
+
+
+def check_question(query: str, most_chars: int) -> None:
+    """Checks that a question can be asked.
+
+    Args:
+        query: What the user asks; it may be anything in truth.
+        most_chars: How many characters it may have.
+
+    Raises:
+        PostRefusedError: it is empty, too large, or no text that UTF-8 can hold.
+    """
+    if fault := fault_of(query):
+        # It is not mended: what was asked would be another question then, and the journal would say otherwise.
+        raise PostRefusedError(f"The question {fault}; ask in text.")
+    if not query.strip():
+        raise PostRefusedError("The question is empty; ask something.")
+    if len(query) > most_chars:
+        raise PostRefusedError(
+            f"The question has {len(query)} characters, more than a Post may have; hand it over as a file."
+        )
 
 
 def line_of(error: BaseException) -> str:

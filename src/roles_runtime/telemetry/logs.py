@@ -8,14 +8,15 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import structlog
 
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.telemetry.redaction import mask
 
-LEVELS = ("debug", "info", "warning", "error")
+Level: TypeAlias = Literal["debug", "info", "warning", "error"]
+"""The least that is logged."""
 
 Event: TypeAlias = MutableMapping[str, Any]
 """What is logged, as structlog's processors hand it on."""
@@ -45,7 +46,7 @@ def add_trace(_: object, __: str, event: Event) -> Event:
 
 
 def setup_logs(
-    level: str = "warning",
+    level: Level = "warning",
     *,
     pretty: bool = False,
     clean: Callable[[str], str] = str,
@@ -54,7 +55,7 @@ def setup_logs(
     """Sends the logs of this process to stderr.
 
     Args:
-        level: One of `LEVELS`; what is below it is dropped before it costs anything.
+        level: What is below it is dropped before it costs anything.
         pretty: For a person; else a line of JSON each.
         clean: Applied to all text, which may come from a model or a file; what looks like a secret is masked anyhow.
         export: Is given each log too, once it is clean.
@@ -68,7 +69,7 @@ def setup_logs(
             export(event)
         return event
 
-    renderer = _renderer(pretty)
+    renderer = _renderer(pretty=pretty)
     marks: list[Any] = [
         structlog.contextvars.merge_contextvars,
         add_trace,
@@ -90,11 +91,11 @@ def setup_logs(
     )
 
 
-def _renderer(pretty: bool) -> Any:
-    if not pretty:
-        return structlog.processors.JSONRenderer()
-    # Rich shows tracebacks with the values of variables, which are nobody's business.
-    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+def _renderer(*, pretty: bool) -> Any:
+    if pretty:
+        # Rich shows tracebacks with the values of variables, which are nobody's business.
+        return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    return structlog.processors.JSONRenderer()
 
 
 class _Stderr(logging.StreamHandler[Any]):
@@ -120,7 +121,7 @@ class _Once(logging.Filter):
         return True
 
 
-def _take_records(name: str, level: str, marks: list[Any], renderer: Any) -> _Stderr:
+def _take_records(name: str, level: Level, marks: list[Any], renderer: Any) -> _Stderr:
     """Gives what a library logs the same form; it knows the standard library's logging alone."""
     handler = _Stderr()
     handler.setFormatter(

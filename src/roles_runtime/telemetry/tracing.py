@@ -19,6 +19,7 @@ from roles_runtime.runtime.text import line_of
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.content import Content
 from roles_runtime.telemetry.meters import Meters
+from roles_runtime.telemetry.traceparent import place_of
 
 HopParent: TypeAlias = Literal["round", "send"]
 """What a hop's span hangs on: the round, flat and in order of time, or the ``send`` that led to it, as a chain."""
@@ -133,13 +134,11 @@ def traceparent_of(context: SpanContext) -> str:
 
 def span_context(traceparent: str) -> SpanContext | None:
     """The place that a traceparent names; None where it names none."""
-    parts = traceparent.split("-")
-    try:
-        trace_id, span_id, flags = (int(part, 16) for part in parts[1:4])
-    except ValueError:
+    place = place_of(traceparent)
+    if place is None:
         return None
-    found = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags))
-    return found if found.is_valid else None
+    ids = int(place.trace_id, 16), int(place.span_id, 16)
+    return SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(place.flags))
 
 
 def context_of(span: SpanContext | None) -> Context:

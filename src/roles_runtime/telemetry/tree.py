@@ -6,7 +6,6 @@ models that it asked, the tools and cells that ran, what it asked the user, and 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from roles_runtime.posts.conversation import RoundState
@@ -42,15 +41,8 @@ from roles_runtime.telemetry.nodes import (
     UnansweredDetails,
 )
 from roles_runtime.telemetry.told import Answer, Planned, Ran, Returned, decoded, gist, gist_of
+from roles_runtime.telemetry.traceparent import trace_id
 from roles_runtime.tools.tasks.tools import NAMES as TASK_TOOLS
-
-_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
-
-
-def trace_id(traceparent: str) -> str:
-    """The trace that a W3C traceparent names, as 32 hex digits; empty where it is none."""
-    found = _TRACEPARENT.fullmatch(traceparent)
-    return found[1] if found else ""
 
 
 def split(entries: Iterable[Entry]) -> list[list[Entry]]:

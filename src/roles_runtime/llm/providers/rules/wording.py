@@ -23,20 +23,14 @@ _ABOUT = {
         "I am no LLM but a small set of fixed rules. I can count rows, give sums, averages, medians, minima and "
         "maxima, distinct and missing values, the first few by an amount, groups by one or two columns or by parts of "
         "a date, filters, sorting, correlations, and line, bar, scatter and histogram plots, in English and Chinese. "
-        "For anything else connect an LLM: `--model provider:name`{providers}."
+        "For anything else connect an LLM: `--model provider:name` (installed: {providers})."
     ),
     "zh": (
         "我不是大语言模型，只是一小套固定的规则。我会数行数，求总和、平均值、中位数、最小值和最大值，"
         "不同的值和缺失值，按数值取前几名，按一列或两列或按日期的年、季度、月、星期分组，筛选、排序、相关系数，"
         "以及折线图、柱状图、散点图和直方图，中英文都行。"
-        "其他问题请接入大语言模型：`--model provider:name`{providers}。"
+        "其他问题请接入大语言模型：`--model provider:name`（已安装：{providers}）。"
     ),
-}
-_PROVIDERS = {
-    ("en", True): " (installed: {})",
-    ("en", False): " with a provider of your own, which the README shows (none is installed)",
-    ("zh", True): "（已安装：{}）",
-    ("zh", False): "，provider 由你自己提供，写法见 README（目前没有安装）",
 }
 _SAY = {
     "no_file": {
@@ -109,7 +103,7 @@ def say(key: str, language: Language, **values: str) -> str:
 def about_me(language: Language) -> str:
     """What the model is and can do."""
     installed = ", ".join(name for name in names("provider") if name not in _NO_LLM)
-    return _ABOUT[language].format(providers=_PROVIDERS[language, bool(installed)].format(installed))
+    return _ABOUT[language].format(providers=installed)
 
 
 def refusal(unclear: Unclear, language: Language, columns: tuple[str, tuple[str, ...]] | None) -> str:

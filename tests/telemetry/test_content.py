@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from roles_runtime.llm.calls import ToolCall, ToolReturn
 from roles_runtime.llm.message import AssistantTextMessage, SystemMessage, TextMessage, ToolMessage
 from roles_runtime.posts.attachment import Attachment
+from roles_runtime.posts.delimiters import wrap_text_with_delimiter
 from roles_runtime.posts.post import Post
 from roles_runtime.telemetry.content import MAX_CHARS, MAX_ITEM_CHARS, MAX_ITEMS, UNTOLD, Content
 from roles_runtime.telemetry.redaction import MASK, mask
@@ -77,6 +78,19 @@ def test_messages_are_told_by_the_conventions() -> None:
         },
         {"role": "tool", "parts": [{"type": "tool_call_response", "id": "c", "response": "42"}]},
     ]
+
+
+def test_instructions_and_answers_are_told_by_the_conventions() -> None:
+    content = Content(True)
+    assert json.loads(content.instructions([SystemMessage(content="rules")])) == [{"type": "text", "content": "rules"}]
+    assert json.loads(content.answer(AssistantTextMessage(content="42"), "stop")) == [
+        {"role": "assistant", "parts": [{"type": "text", "content": "42"}], "finish_reason": "stop"}
+    ]
+
+
+def test_marks_for_later_prompts_are_not_told() -> None:
+    marked = wrap_text_with_delimiter("now") + " and ever"
+    assert Content(True).spoken([marked, "b"]) == "now and ever\n\nb"
 
 
 SECRETS = (

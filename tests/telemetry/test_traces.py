@@ -179,6 +179,34 @@ async def test_a_failing_cell_that_is_corrected_reads_like_a_story() -> None:
     assert (failed.status.status_code, failed.status.description) == (StatusCode.ERROR, "KeyError")
     assert attributes(worked)["roles.execution.outcome"] == "ok"
     assert attributes(worked)["roles.code.size"] == 1
+    assert attributes(worked)["gen_ai.agent.name"] == "CodeInterpreter"
+
+
+async def test_with_content_a_round_a_cell_and_its_error_are_told() -> None:
+    seeing = Seeing(content=True)
+    cells = ScriptedKernels(
+        [
+            Execution("", "", error="Traceback (most recent call last):\n  …\nKeyError: 'sales'", outcome="error"),
+            Execution("", "", True, output="42", stdout=("printed\n",)),
+        ]
+    )
+    model = ScriptedModel(
+        {"Planner": [planned("CodeInterpreter"), planned(USER, "it is 42")], "CodeInterpreter": [code("a"), code("b")]}
+    )
+    async with running(Planner(model=model), CodeInterpreter(model=model), kernels=cells, coats=seeing.telemetry) as it:
+        await (await it.session("s")).ask("how many?")
+    root = attributes(seeing.one("invoke_workflow team"))
+    assert json.loads(root["gen_ai.input.messages"])[0]["parts"] == [{"type": "text", "content": "how many?"}]
+    assert json.loads(root["gen_ai.output.messages"])[0]["parts"] == [{"type": "text", "content": "it is 42"}]
+    failed, worked = seeing.named("execute_code")
+    assert failed.status.description == "KeyError: 'sales'"
+    assert [(event.name, (event.attributes or {})["exception.type"]) for event in failed.events] == [
+        ("exception", "KeyError")
+    ]
+    assert (attributes(worked)["roles.code"], attributes(worked)["gen_ai.tool.call.result"]) == ("b", "printed\n42")
+    chat = attributes(seeing.named("chat scripted")[0])
+    assert set(json.loads(chat["gen_ai.system_instructions"])[0]) == {"type", "content"}
+    assert json.loads(chat["gen_ai.output.messages"])[0]["finish_reason"] == "stop"
 
 
 async def test_the_first_look_at_a_file_is_seen(tmp_path: Path) -> None:
@@ -189,6 +217,8 @@ async def test_the_first_look_at_a_file_is_seen(tmp_path: Path) -> None:
     async with running(relay(), echo(), kernels=cells, coats=seeing.telemetry, data_dir=tmp_path / "data") as runtime:
         await (await runtime.session("s")).ask("hey", files=[tmp_path / "a.csv"])
     assert seeing.tree()[:3] == ["invoke_workflow team", "  execute_code", "  send Planner"]
+    look = attributes(seeing.one("execute_code"))
+    assert (look["roles.code.purpose"], "gen_ai.agent.name" in look) == ("profile", False)
 
 
 async def test_several_posts_side_by_side_are_joined_in_one_hop() -> None:

@@ -12,6 +12,7 @@ from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.message import Message
 from roles_runtime.llm.parts import mend_surrogates
 from roles_runtime.posts.attachment import Attachment
+from roles_runtime.posts.delimiters import remove_all_delimiters
 from roles_runtime.posts.post import Post
 from roles_runtime.runtime.logs import get_logger
 from roles_runtime.telemetry.redaction import mask
@@ -56,9 +57,10 @@ class _Part(msgspec.Struct, omit_defaults=True):
     response: str | UnsetType = UNSET
 
 
-class _Said(msgspec.Struct):
+class _Said(msgspec.Struct, omit_defaults=True):
     role: str
     parts: list[_Part]
+    finish_reason: str | UnsetType = UNSET
 
 
 class Content:
@@ -119,6 +121,20 @@ class Content:
             told.append(said)
         told.reverse()
         return msgspec.json.encode(told).decode()
+
+    def instructions(self, messages: Sequence[Message]) -> str:
+        """``[{type, content}]`` as JSON: the system messages."""
+        return msgspec.json.encode([_Part("text", self.text(each.text)) for each in messages]).decode()
+
+    def answer(self, message: Message, finish_reason: str) -> str:
+        """``[{role, parts, finish_reason}]`` as JSON: what a model answered."""
+        said = self._said(message, MAX_CHARS)
+        said.finish_reason = finish_reason
+        return msgspec.json.encode([said]).decode()
+
+    def spoken(self, texts: Sequence[str]) -> str:
+        """What Posts say, one after the other, without the marks that stand in them for later prompts."""
+        return self.text("\n\n".join(map(remove_all_delimiters, texts)))
 
     def _said(self, message: Message, limit: int) -> _Said:
         parts = [_Part("text", self.text(message.text, limit))] if message.text else []

@@ -12,6 +12,7 @@ from roles_runtime.llm.calls import ToolCall
 from roles_runtime.llm.message import AssistantTextMessage
 from roles_runtime.llm.model import Answering, Chunk, Finish, Model, TextChunk, ToolCallChunk, Usage
 from roles_runtime.llm.request import LLMRequest
+from roles_runtime.posts.post import RoleName
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.tracing import Tracing
 
@@ -22,8 +23,8 @@ _KNOWN_AS = {"gemini": "gcp.gemini"}
 class TracedModel:
     """A model whose calls are seen. The span is current for nobody: a stream may be left in the middle."""
 
-    def __init__(self, worn: Model, tracing: Tracing) -> None:
-        self._worn, self._tracing = worn, tracing
+    def __init__(self, worn: Model, tracing: Tracing, role: RoleName) -> None:
+        self._worn, self._tracing, self._role = worn, tracing, role
 
     @property
     def name(self) -> str:
@@ -37,7 +38,7 @@ class TracedModel:
 
     async def stream(self, request: LLMRequest) -> AsyncGenerator[Chunk, None]:
         """Asks it. See `Model.stream`."""
-        call = _Call(self._tracing, self._worn.name, request)
+        call = _Call(self._tracing, self._worn.name, self._role, request)
         error: BaseException | None = None
         try:
             async with aclosing(self._worn.stream(request)) as chunks:
@@ -54,7 +55,7 @@ class TracedModel:
 class _Call:
     """One call, from its request to whatever ended it."""
 
-    def __init__(self, tracing: Tracing, name: str, request: LLMRequest) -> None:
+    def __init__(self, tracing: Tracing, name: str, role: RoleName, request: LLMRequest) -> None:
         self._tracing, self._name, self._started_s = tracing, name, perf_counter()
         self._finish: Finish | None = None
         self._said: list[str] = []
@@ -64,6 +65,7 @@ class _Call:
             names.OPERATION: "chat",
             names.PROVIDER: provider,
             names.REQUEST_MODEL: model,
+            names.AGENT: role,
         }
         for key, value in (
             (names.TEMPERATURE, request.temperature),
@@ -76,7 +78,7 @@ class _Call:
         if content.is_on:
             system = [each for each in request.messages if each.role == "system"]
             others = [each for each in request.messages if each.role != "system"]
-            attributes[names.SYSTEM_INSTRUCTIONS] = content.messages(system)
+            attributes[names.SYSTEM_INSTRUCTIONS] = content.instructions(system)
             attributes[names.INPUT_MESSAGES] = content.messages(others)
         self._span: Span = tracing.tracer.start_span(f"chat {model}", None, SpanKind.CLIENT, attributes)
 
@@ -114,7 +116,8 @@ class _Call:
                     span.set_attribute(key, count)
         if tracing.content.is_on:
             said = AssistantTextMessage(content="".join(self._said), tool_calls=tuple(self._calls))
-            span.set_attribute(names.OUTPUT_MESSAGES, tracing.content.messages([said]))
+            reason = "error" if finish is None else finish.reason
+            span.set_attribute(names.OUTPUT_MESSAGES, tracing.content.answer(said, reason))
         if error is not None:
             tracing.fail(span, error)
         span.end()

@@ -7,7 +7,9 @@ from time import perf_counter
 
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
 
+from roles_runtime.llm.message import AssistantTextMessage, TextMessage
 from roles_runtime.posts.conversation import Round, RoundState
+from roles_runtime.posts.delimiters import remove_all_delimiters
 from roles_runtime.runtime.coats import Asked, Play
 from roles_runtime.telemetry import names
 from roles_runtime.telemetry.tracing import Tracing, context_of, current, span_context
@@ -60,9 +62,15 @@ class TracedRounds:
     def _end(self, span: Span, record: Round, outcome: str) -> None:
         span.set_attribute(names.ROUND_STATE, str(record.state))
         span.set_attribute(names.OUTCOME, outcome)
+        content = self._tracing.content
+        if content.is_on:
+            span.set_attribute(names.INPUT_MESSAGES, content.messages([TextMessage(content=record.user_query)]))
+            if record.reply is not None:
+                answer = AssistantTextMessage(content=remove_all_delimiters(record.reply.message))
+                span.set_attribute(names.OUTPUT_MESSAGES, content.answer(answer, "stop"))
         if record.state is not RoundState.finished:
             # The reason is ours; how it is told may be in anybody's words.
-            told = self._tracing.content.text(record.detail, 1024) if self._tracing.content.is_on else ""
+            told = content.text(record.detail, 1024) if content.is_on else ""
             span.set_attribute(names.ERROR, outcome)
             span.set_status(Status(StatusCode.ERROR, told or outcome))
         span.end()

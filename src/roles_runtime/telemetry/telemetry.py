@@ -123,7 +123,7 @@ class Telemetry:
 
     def wrap_model(self, model: Model, role: RoleName) -> Model:
         """A span for each call."""
-        return TracedModel(model, self._tracing)
+        return TracedModel(model, self._tracing, role)
 
     def wrap_tools(self, tools: tuple[Tool, ...], role: RoleName) -> tuple[Tool, ...]:
         """A span for each call."""
@@ -131,4 +131,4 @@ class Telemetry:
 
     def wrap_kernel(self, kernel: Kernel, role: RoleName) -> Kernel:
         """A span for each cell."""
-        return TracedKernel(kernel, self._tracing)
+        return TracedKernel(kernel, self._tracing, role)

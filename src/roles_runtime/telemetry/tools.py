@@ -31,6 +31,8 @@ class TracedTools:
                 names.TOOL: worn.name,
                 names.TOOL_TYPE: "function",
                 names.TOOL_CALL: caller.call_id,
+                names.AGENT: caller.role,
+                names.CONVERSATION: caller.session_id,
             }
             if tracing.content.is_on:
                 attributes[names.TOOL_ARGUMENTS] = tracing.content.text(_json(arguments))

@@ -85,7 +85,7 @@ class TracedTurns:
         attributes[names.IN_RECIPIENT] = role
         attributes[names.IN_ATTACHMENTS] = self._attached(posts)
         if tracing.content.is_on:
-            attributes[names.IN_MESSAGE] = tracing.content.text("\n\n".join(post.message for post in posts))
+            attributes[names.IN_MESSAGE] = tracing.content.spoken([post.message for post in posts])
         seen = tracing.rounds.get(envelope.round_id)
         sent = None if seen is None else seen.sent.pop(envelope.key, None)
         place = span_context(envelope.traceparent) if sent is None else sent.span
@@ -108,7 +108,7 @@ class TracedTurns:
             names.OUT_ATTACHMENTS: self._attached(posts),
         }
         if self._tracing.content.is_on:
-            attributes[names.OUT_MESSAGE] = self._tracing.content.text("\n\n".join(post.message for post in posts))
+            attributes[names.OUT_MESSAGE] = self._tracing.content.spoken([post.message for post in posts])
         span.set_attributes(attributes)
         span.end()
         for post in posts if outcome != "cancelled" else ():

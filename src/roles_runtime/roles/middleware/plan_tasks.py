@@ -19,7 +19,7 @@ from roles_runtime.roles.middleware.plan_agreement import (
 )
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import NOTHING, Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NONE_OPEN, Listing, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
@@ -109,12 +109,12 @@ def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard
 
 
 async def _reminder(board: TaskBoard, language: Language) -> str:
-    glance = NOTHING
+    left = NONE_OPEN
     with TimeLimit(LISTED_S), suppress(TaskError):
-        glance = await board.glance(MAX_TOLD)
-    if not glance.tasks:
+        left = await board.open_tasks(MAX_TOLD)
+    if not left.tasks:
         return ""
-    return reminder(await _listed(board) if glance.more else Listing(glance.tasks, glance.blockers, ()), language)
+    return reminder(await _listed(board) if left.more else Listing(left.tasks, left.blockers, ()), language)
 
 
 async def _listed(board: TaskBoard) -> Listing:

@@ -61,6 +61,25 @@ def test_messages_are_told_from_the_end_and_whole(texts: list[str]) -> None:
         assert told[-1]["role"] == "user"
 
 
+CALLS = st.lists(st.builds(lambda at, text: ToolCall(call_id=f"c{at}", name="f", arguments=text), st.integers(), LONG))
+
+
+@given(st.lists(CALLS, max_size=3))
+def test_calls_count_toward_the_bound_as_texts_do(answers: list[list[ToolCall]]) -> None:
+    told = Content(True).messages([AssistantTextMessage(content="x", tool_calls=tuple(calls)) for calls in answers])
+    parts = [part for message in json.loads(told) for part in message["parts"]]
+    assert sum(len(part.get("arguments", "")) for part in parts) <= MAX_CHARS + 64
+
+
+def test_of_a_message_of_thousands_of_calls_the_first_are_told_and_that_there_are_more() -> None:
+    calls = tuple(ToolCall(call_id=f"call_{n}", name="look", arguments="{}") for n in range(4_000))
+    told = Content(True).messages([AssistantTextMessage(content="", tool_calls=calls)])
+    parts = json.loads(told)[0]["parts"]
+    assert parts[0]["id"] == "call_0"
+    assert parts[-1] == {"type": "…"}
+    assert len(told.encode()) <= 32_768
+
+
 def test_messages_are_told_by_the_conventions() -> None:
     messages = [
         SystemMessage(content="rules"),

@@ -130,10 +130,8 @@ class Board:
 
 
 def _row(task: Task) -> Row:
-    # Files of other hands may be in a state that nobody knows: there is something left to do then.
-    state: Status = next((each for each in STATES if each == task.status), "pending")
-    text = task.doing if state == "in_progress" else task.subject
-    return Row(task.id, state, one_line(text, MAX_TEXT), one_line(task.owner, MAX_NAME), task.blocked_by)
+    text = task.doing if task.state == "in_progress" else task.subject
+    return Row(task.id, task.state, one_line(text, MAX_TEXT), one_line(task.owner, MAX_NAME), task.blocked_by)
 
 
 class Moment(msgspec.Struct, frozen=True):

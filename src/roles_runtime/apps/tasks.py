@@ -82,8 +82,7 @@ def graph_lines(tasks: Mapping[str, Task]) -> Iterator[str]:
         label = one_line(task.subject, MAX_LABEL).replace("#", "#35;").replace('"', "#quot;")
         for sign, code in (("<", "#lt;"), (">", "#gt;"), ("`", "#96;"), ("\\", "#92;")):
             label = label.replace(sign, code)
-        state = task.status if task.status in ("pending", "in_progress", "completed") else "pending"
-        yield f'    t{task.id}["#35;{task.id} {label}"]:::{state}'
+        yield f'    t{task.id}["#35;{task.id} {label}"]:::{task.state}'
     for task in tasks.values():
         for each in task.blocks:
             if each in tasks:

@@ -157,10 +157,10 @@ class Line(asyncio.Protocol, httpcore2.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        """Goes on in secret."""
+        """Goes on by TLS; the line is the same."""
         try:
             async with asyncio.timeout(timeout):
-                secret = await self._loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
+                made = await self._loop.start_tls(self._transport, self, ssl_context, server_hostname=server_hostname)
         except BaseException as error:
             self._transport.abort()
             if isinstance(error, TimeoutError):
@@ -168,9 +168,9 @@ class Line(asyncio.Protocol, httpcore2.AsyncNetworkStream):
             if isinstance(error, OSError):  # an SSLError is one
                 raise httpcore2.ConnectError(str(error)) from error
             raise
-        if secret is None:
-            raise httpcore2.ConnectError("the line was cut while it was made secret")
-        self._transport = secret
+        if made is None:
+            raise httpcore2.ConnectError("the line was cut during the TLS handshake")
+        self._transport = made
         return self
 
     def get_extra_info(self, info: str) -> Any:

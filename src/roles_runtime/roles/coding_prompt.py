@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from roles_runtime.llm.calls import ConsoleResult
+from roles_runtime.llm.marks import CONVERSATION_START
 from roles_runtime.llm.message import AssistantTextMessage, ConsoleMessage, Message, MultiPartMessage, TextMessage
 from roles_runtime.llm.parts import TextPart
 from roles_runtime.posts.attachment import AttachmentType
@@ -75,7 +76,7 @@ def _told(
     rounds: Sequence[Round], role: RoleName, creator: RoleName, recalled: Recalled, words: RoleWords, *, current: bool
 ) -> list[Message]:
     messages: list[Message] = []
-    opening, answered = f"{prompt.CONVERSATION_START}\n", ""
+    opening, answered = f"{CONVERSATION_START}\n", ""
     for index, each in enumerate(rounds):
         is_current = current and index == len(rounds) - 1
         for post in each.post_list:

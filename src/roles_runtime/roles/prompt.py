@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from roles_runtime.llm.calls import Reasoning
+from roles_runtime.llm.marks import CONVERSATION_START, REMINDER_END, REMINDER_START
 from roles_runtime.llm.message import (
     AssistantTextMessage,
     Message,
@@ -32,9 +33,6 @@ from roles_runtime.roles.recalling import NOTHING, Recalled
 from roles_runtime.roles.turn import Member
 from roles_runtime.roles.words import RoleWords
 from roles_runtime.tools.tasks.words import Language
-
-CONVERSATION_START = "Let's start the new conversation!"
-"""Stands before the first message of a conversation, so that a model can tell it from the examples before it."""
 
 Told: TypeAlias = TextMessage | MultiPartMessage
 """A Post to the role, as its model is told."""
@@ -114,7 +112,7 @@ def system(text: str, creator: RoleName) -> SystemMessage:
 
 def reminders(texts: Iterable[str]) -> list[Message]:
     """What the role is reminded of at the end of its prompt, marked as what nobody of the team said."""
-    return [TextMessage(content=f"<reminder>\n{text}\n</reminder>") for text in texts]
+    return [TextMessage(content=f"{REMINDER_START}{text}{REMINDER_END}") for text in texts]
 
 
 def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from roles_runtime.errors import InvalidResponseError
+from roles_runtime.llm.marks import CONVERSATION_START
 from roles_runtime.llm.message import Message
 from roles_runtime.llm.model import Model
 from roles_runtime.llm.parts import JsonObject
@@ -141,7 +142,7 @@ class ModelRole(Role):
             "schema": prompt.schema_text(self.schema(turn)),
             "files": prompt.files_text(turn.memory) + prompt.summary_text(turn.memory, told),
             "time": prompt.time_text(now, told),
-            "conversation_start": prompt.CONVERSATION_START,
+            "conversation_start": CONVERSATION_START,
         }
 
     async def read(self, draft: Draft, text: AsyncGenerator[str, None]) -> None:

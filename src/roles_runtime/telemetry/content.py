@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.calls import ToolCall, ToolReturn
 from roles_runtime.llm.message import Message
 from roles_runtime.llm.parts import mend_surrogates
 from roles_runtime.posts.attachment import Attachment
@@ -32,6 +32,9 @@ MAX_ITEMS = 64
 """How many attachments, or messages, an attribute names."""
 
 UNTOLD = "[not told: its redaction failed]"
+
+PART_CHARS = 100
+"""What a part of a message takes beside its content, near enough: its type, an id, a name."""
 
 _SLACK = 1024
 """How much beyond the cut is looked at, so that a secret which the cut would halve is known."""
@@ -112,39 +115,52 @@ class Content:
 
     def messages(self, messages: Sequence[Message]) -> str:
         """``[{role, parts: [{type, content}]}]`` as JSON, by the GenAI conventions: the last ones, as many as fit."""
-        left, told = MAX_CHARS, list[_Said]()
+        room, told = _Room(), list[_Said]()
         for message in reversed(messages[-MAX_ITEMS:]):
-            if left <= 0:
+            if room.chars <= 0:
                 break
-            said = self._said(message, min(MAX_ITEM_CHARS, left))
-            left -= sum(len(each.content or "") + len(each.response or "") for each in said.parts)
-            told.append(said)
+            told.append(_Said(message.role, list(self._parts(message, room))))
         told.reverse()
         return msgspec.json.encode(told).decode()
 
     def instructions(self, messages: Sequence[Message]) -> str:
         """``[{type, content}]`` as JSON: the system messages."""
-        return msgspec.json.encode([_Part("text", self.text(each.text)) for each in messages]).decode()
+        room = _Room()
+        return msgspec.json.encode([_Part("text", self._cut(each.text, room)) for each in messages]).decode()
 
     def answer(self, message: Message, finish_reason: str) -> str:
         """``[{role, parts, finish_reason}]`` as JSON: what a model answered."""
-        said = self._said(message, MAX_CHARS)
-        said.finish_reason = finish_reason
+        said = _Said(message.role, list(self._parts(message, _Room())), finish_reason)
         return msgspec.json.encode([said]).decode()
 
     def spoken(self, texts: Sequence[str]) -> str:
         """What Posts say, one after the other, without the marks that stand in them for later prompts."""
         return self.text("\n\n".join(map(remove_all_delimiters, texts)))
 
-    def _said(self, message: Message, limit: int) -> _Said:
-        parts = [_Part("text", self.text(message.text, limit))] if message.text else []
-        parts += [self._call(each, limit) for each in message.tool_calls]
-        for each in message.tool_reses:
-            parts.append(_Part("tool_call_response", id=each.call_id, response=self.text(each.result, limit)))
-        return _Said(message.role, parts)
+    def _parts(self, message: Message, room: _Room) -> Iterator[_Part]:
+        if message.text:
+            yield _Part("text", self._cut(message.text, room))
+        carried: tuple[ToolCall | ToolReturn, ...] = (*message.tool_calls, *message.tool_reses)
+        for part in carried:
+            if room.chars <= 0:
+                yield _Part("…")
+                return
+            if isinstance(part, ToolCall):
+                yield _Part("tool_call", id=part.call_id, name=part.name, arguments=self._cut(part.arguments, room))
+            else:
+                yield _Part("tool_call_response", id=part.call_id, response=self._cut(part.result, room))
 
-    def _call(self, call: ToolCall, limit: int) -> _Part:
-        return _Part("tool_call", id=call.call_id, name=call.name, arguments=self.text(call.arguments, limit))
+    def _cut(self, text: str, room: _Room) -> str:
+        shown = self.text(text, min(MAX_ITEM_CHARS, max(room.chars, 0)))
+        room.chars -= len(shown) + PART_CHARS
+        return shown
+
+
+class _Room:
+    """How much content an attribute still has room for."""
+
+    def __init__(self) -> None:
+        self.chars = MAX_CHARS
 
 
 def size_bytes(attachment: Attachment) -> int:

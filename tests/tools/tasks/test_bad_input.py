@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from roles_runtime.errors import TaskError
 from roles_runtime.tools.tasks.backend import FileInfo
 from roles_runtime.tools.tasks.memory import MemoryFiles
-from roles_runtime.tools.tasks.task import Task
+from roles_runtime.tools.tasks.task import Task, decode_task, file_of
 from roles_runtime.tools.tasks.tools import NAMES
 from tools.tasks.boards import Desk, desk_with, stored
 
@@ -217,3 +218,15 @@ async def test_what_a_file_says_beside_a_task_survives_a_change() -> None:
     await desk.update("1", subject="other")
     assert (await desk.task("1"))["later"] == {"x": [1, None]}
     assert Task(id="1", subject="", description="").unknown == {}
+
+
+@pytest.mark.parametrize("task_id", ["", "one", "-1", "1_0", "٣"])
+def test_a_file_whose_name_and_id_are_no_number_holds_no_task(task_id: str) -> None:
+    with pytest.raises(TaskError, match="says to be task"):
+        decode_task(file_of(task_id), json.dumps({"id": task_id}))
+
+
+@pytest.mark.parametrize(("status", "state"), [("completed", "completed"), ("Done", "pending"), ("", "pending")])
+def test_a_status_that_nobody_knows_is_shown_as_pending(status: str, state: str) -> None:
+    task = decode_task("1.json", json.dumps({"id": "1", "status": status}))
+    assert (task.status, task.state) == (status or "pending", state)

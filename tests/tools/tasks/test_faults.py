@@ -267,33 +267,33 @@ async def test_a_folder_that_is_taken_away_is_made_again(tmp_path: Path) -> None
     assert (await board.create("s", "d")).id == "4"
 
 
-async def test_where_nothing_is_open_a_glance_reads_nothing() -> None:
+async def test_where_nothing_is_open_nothing_is_read() -> None:
     files = Slow()
     board = TaskBoard(files)
-    assert (await board.glance(20)).tasks == ()
+    assert (await board.open_tasks(20)).tasks == ()
     files.hangs = "ls_info"
     with anyio.fail_after(5):
-        assert (await board.glance(20)).tasks == ()
+        assert (await board.open_tasks(20)).tasks == ()
         await board.create("s", "d")
-        assert [task.id for task in (await board.glance(20)).tasks] == ["1"]
+        assert [task.id for task in (await board.open_tasks(20)).tasks] == ["1"]
 
 
-async def test_a_glance_waits_for_those_who_were_there_before() -> None:
+async def test_open_tasks_are_told_after_those_who_were_there_before() -> None:
     files = MemoryFiles()
     board = TaskBoard(files)
     await board.list()
     async with anyio.create_task_group() as group:
         group.start_soon(board.create, "s", "d")
         await anyio.lowlevel.checkpoint()
-        seen = await board.glance(20)
+        seen = await board.open_tasks(20)
     assert len(seen.tasks) == 1
 
 
-async def test_a_glance_shows_the_first_and_counts_the_rest(tmp_path: Path) -> None:
+async def test_of_open_tasks_the_first_are_told_and_the_rest_is_counted(tmp_path: Path) -> None:
     board = filled(tmp_path, 30)
     await board.update("30", Change(add_blocks=("1",)))
     await board.update("2", Change(status="completed"))
-    seen = await board.glance(3)
+    seen = await board.open_tasks(3)
     assert [task.id for task in seen.tasks] == ["1", "3", "4"]
     assert seen.blockers == {"1": ("30",)}
     assert seen.more == 26

@@ -19,7 +19,7 @@ from roles_runtime.roles.middleware.plan_agreement import (
 )
 from roles_runtime.roles.turn import Answer, Respond, Turn
 from roles_runtime.tools.tasks.backend import Backend
-from roles_runtime.tools.tasks.board import NOTHING, Glance, Listing, TaskBoard
+from roles_runtime.tools.tasks.board import NONE_OPEN, Listing, OpenTasks, TaskBoard
 from roles_runtime.tools.tasks.languages import known, words
 from roles_runtime.tools.tasks.local_files import LocalFiles
 from roles_runtime.tools.tasks.tools import NAMES, task_tools
@@ -91,7 +91,7 @@ class PlanTasks:
             answer = earlier
         if not isinstance(answer, Post) or not (carries_plan(answer) or answers_user(turn, answer)):
             return answer
-        if not (await _glance(board)).tasks:
+        if not (await _open_tasks(board)).tasks:
             return answer
         listing = await _listed(board)
         draw_plan(answer, listing, turn.language)
@@ -116,17 +116,17 @@ def _board_of(backend: Backend | None, base_dir: str | Path | None) -> TaskBoard
     return None if backend is None else TaskBoard(backend, str(base_dir or "tasks"))
 
 
-async def _glance(board: TaskBoard) -> Glance:
+async def _open_tasks(board: TaskBoard) -> OpenTasks:
     with TimeLimit(LISTED_S), suppress(TaskError):
-        return await board.glance(MAX_TOLD)
-    return NOTHING
+        return await board.open_tasks(MAX_TOLD)
+    return NONE_OPEN
 
 
 async def _reminder(board: TaskBoard, language: Language) -> str:
-    glance = await _glance(board)
-    if not glance.tasks:
+    left = await _open_tasks(board)
+    if not left.tasks:
         return ""
-    return reminder(await _listed(board) if glance.more else Listing(glance.tasks, glance.blockers, ()), language)
+    return reminder(await _listed(board) if left.more else Listing(left.tasks, left.blockers, ()), language)
 
 
 async def _listed(board: TaskBoard) -> Listing:

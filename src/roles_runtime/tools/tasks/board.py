@@ -41,8 +41,8 @@ class Listing(msgspec.Struct, frozen=True):
     skipped: tuple[str, ...]
 
 
-class Glance(msgspec.Struct, frozen=True):
-    """What is open on a board, in short.
+class OpenTasks(msgspec.Struct, frozen=True):
+    """What is open on a board: the first of it.
 
     Attributes:
         tasks: The first ones, by number.
@@ -55,8 +55,8 @@ class Glance(msgspec.Struct, frozen=True):
     more: int = 0
 
 
-NOTHING = Glance()
-"""What is seen where nothing is open."""
+NONE_OPEN = OpenTasks()
+"""What is told where nothing is open."""
 
 
 class Updated(msgspec.Struct, frozen=True):
@@ -178,20 +178,22 @@ class TaskBoard:
             tasks = tuple(self._tasks.values())
             return Listing(tasks, self._blockers(tasks), self._skipped)
 
-    async def glance(self, most: int) -> Glance:
+    async def open_tasks(self, most: int) -> OpenTasks:
         """The first open tasks. It costs next to nothing where nothing is open: it is asked for before each turn.
 
         Raises:
             TaskError: the backend could not list them.
         """
         if await self._is_known():
-            return self._glance(most)
+            return self._open_tasks(most)
         async with self._open("list tasks"):
-            return self._glance(most)
+            return self._open_tasks(most)
 
-    def _glance(self, most: int) -> Glance:
+    def _open_tasks(self, most: int) -> OpenTasks:
         left = [task for task in self._tasks.values() if task.is_open] if self._tasks else ()
-        return Glance(tuple(left[:most]), self._blockers(left[:most]), max(len(left) - most, 0)) if left else NOTHING
+        if not left:
+            return NONE_OPEN
+        return OpenTasks(tuple(left[:most]), self._blockers(left[:most]), max(len(left) - most, 0))
 
     def _blockers(self, tasks: Iterable[Task]) -> dict[str, tuple[str, ...]]:
         sketch = Sketch(self._tasks)

@@ -53,6 +53,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     unknown: Mapping[str, JsonValue] = {}
 
     @property
+    def state(self) -> Status:
+        """Its status; of one that nobody knows, ``pending``: there is something left to do then."""
+        return next((each for each in STATES if each == self.status), "pending")
+
+    @property
     def is_open(self) -> bool:
         """Whether there is something left to do."""
         return self.status != "completed"
@@ -115,7 +120,7 @@ def decode_task(name: str, text: str) -> Task:
     if not isinstance(found, dict):
         raise TaskError("it is no JSON object")
     task_id = found.get("id")
-    if not isinstance(task_id, str) or file_of(task_id) != name or task_id != str(int(task_id)):
+    if not isinstance(task_id, str) or not is_id(task_id) or file_of(task_id) != name or task_id != str(int(task_id)):
         raise TaskError(f"it says to be task {json.dumps(task_id)[:80]}")
     metadata = found.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):

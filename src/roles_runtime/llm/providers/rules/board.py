@@ -9,13 +9,11 @@ from typing import TypeAlias
 import msgspec
 
 from roles_runtime.llm.calls import ToolCall
+from roles_runtime.llm.marks import REMINDER_START
 from roles_runtime.llm.message import Message
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.rules.lexicon import Language
 from roles_runtime.llm.request import LLMRequest
-
-REMINDER = "<reminder>\n"
-"""How a message begins that nobody wrote: the role is reminded of something."""
 
 _CREATE, _UPDATE = "TaskCreate", "TaskUpdate"
 _CREATED = re.compile(r"Task #([0-9]+) created successfully")
@@ -77,7 +75,7 @@ def board_of(request: LLMRequest) -> Board:
 
 def is_reminder(message: Message) -> bool:
     """Whether nobody wrote it."""
-    return not message.creator and message.text.startswith(REMINDER)
+    return not message.creator and message.text.startswith(REMINDER_START)
 
 
 def calls_to_begin(board: Board, step: Handed) -> tuple[ToolCall, ...]:

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 import msgspec
 
 from roles_runtime.errors import DocumentError
+from roles_runtime.llm.marks import CONVERSATION_START
 from roles_runtime.llm.message import Message, TextMessage
 from roles_runtime.llm.parts import JsonObject
 from roles_runtime.llm.providers.rules.board import is_reminder
 from roles_runtime.llm.request import LLMRequest
 from roles_runtime.posts.post import USER
 from roles_runtime.posts.shared import FILE_PROFILE_HEADING, FileProfile, FileProfiles
-
-CONVERSATION_START = "Let's start the new conversation!"
-"""The line with which prompts begin the conversation proper; what stands before it are examples."""
 
 _HEAD = re.compile(r"\A\s*From: [^\n]*\nMessage: ?")
 # A team speaks English or Chinese; what it says to machines is the same in both.

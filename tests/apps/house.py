@@ -138,7 +138,12 @@ class House:
         self.folder = folder
         self.data = folder / "data"
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("ROLES_")},
+            # What is printed into a pipe waits, as it does at a user's.
+            **{
+                name: value
+                for name, value in os.environ.items()
+                if not name.startswith(("ROLES_", "OTEL_")) and name != "PYTHONUNBUFFERED"
+            },
             "ROLES_DATA_DIR": str(self.data),
             # The other process runs the same source as this one.
             "PYTHONPATH": os.pathsep.join((str(folder / "guests"), str(Path(roles_runtime.__file__).parents[1]))),

@@ -193,6 +193,16 @@ class TestOutput:
         assert (done.returncode, done.stderr) == (141, "")
         assert [each["reply"] for each in house.rounds("mine")] == ["hello"]
 
+    @pytest.mark.parametrize("command", ["show", "trace", "tasks", "sessions"])
+    def test_that_nobody_reads_any_more_ends_reading_quietly_too(self, house: House, command: str) -> None:
+        house.here("ask", "hello", "--team", house.team(), "--session", "mine")
+        reader, writer = os.pipe()
+        os.close(reader)
+
+        done = _run_into(writer, house, command, *(["mine"] if command != "sessions" else []))
+
+        assert (done.returncode, done.stderr) == (141, "")
+
     @pytest.mark.parametrize("options", [(), ("--json",)])
     def test_that_can_not_be_written_is_told_and_the_round_stands(self, house: House, options: tuple[str, ...]) -> None:
         full = os.open("/dev/full", os.O_WRONLY)

@@ -263,6 +263,8 @@ def _run(
         config = read_config(team, model=model, store=store, data_dir=data_dir, log_level=level, trace=trace or None)
         setup_logs(config.settings.telemetry.log, pretty=pretty, clean=clean)
         status = asyncio.run(work(config))
+        # What waits in the pipe still may be refused, and is told now, not by Python at its end.
+        sys.stdout.flush()
     except RolesError as error:
         tell(f"Error: {one_line(str(error), 2000)}")
         status = 2

@@ -95,7 +95,7 @@ class TestBadUsage:
             (("ask", "x", "--nonsense"), "No such option"),
             (("nonsense",), "No such command"),
             (("ask", "  "), "Error: The question is empty; ask something."),
-            (("ask", "x", "--store", "mongo://x"), "Error: command line: --store: there is no store 'mongo'; "),
+            (("ask", "x", "--store", "mongo://x"), "Error: command line: --store: there is no store named 'mongo'; "),
             (("ask", "x", "--store", "sqlite:x"), "Error: command line: --store: 'sqlite:x' names no SQLite store"),
             (("ask", "x", "--session", "../x"), "Error: '../x' can not be a session's id"),
             (("ask", "x", "--team", "missing.toml"), "Error: missing.toml: file: it can not be read"),

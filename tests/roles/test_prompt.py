@@ -102,3 +102,8 @@ def test_a_disabled_example_is_not_told() -> None:
     assert len(prompt.examples([example], "Planner")) == 1
     example.enabled = False
     assert prompt.examples([example], "Planner") == []
+
+
+def test_a_reminder_is_ended_by_nobody_but_its_end() -> None:
+    (message,) = prompt.reminders(["#1 [pending] a</reminder>b"])
+    assert message.text == "<reminder>\n#1 [pending] ab\n</reminder>"

@@ -6,11 +6,11 @@ import inspect
 from pathlib import Path
 from typing import cast
 
-from roles_runtime.apps.config import Config, suggestion
+from roles_runtime.apps.config import Config
+from roles_runtime.apps.making import plugin
 from roles_runtime.apps.roster import make_team
-from roles_runtime.errors import PluginLoadError, PluginNotFoundError, StoreError, WorkspaceError
+from roles_runtime.errors import StoreError, WorkspaceError
 from roles_runtime.kernels.kernel import Kernels
-from roles_runtime.plugins import load
 from roles_runtime.runtime.coats import Coats
 from roles_runtime.runtime.runtime import Runtime
 from roles_runtime.runtime.team import Team
@@ -55,13 +55,10 @@ def make_store(config: Config, *, read_only: bool = False) -> Store:
     url = config.store
     if config.settings.store is None and not read_only:
         make_data_dir(config)
+    maker = cast("type[Store]", plugin(config, ("store",), "store", url.partition(":")[0]))
     try:
-        maker = cast("type[Store]", load("store", url.partition(":")[0]))
         return maker.from_url(url, read_only=read_only)
-    except PluginNotFoundError as error:
-        problem = f"there is no store {error.name!r}; {suggestion(error.name, error.known)}"
-        raise config.wrong(("store",), problem) from error
-    except (PluginLoadError, StoreError) as error:
+    except StoreError as error:
         raise config.wrong(("store",), str(error)) from error
 
 
@@ -75,13 +72,7 @@ def make_kernels(config: Config) -> Kernels | None:
     kind = settings.type
     if kind == NO_KERNEL:
         return None
-    try:
-        maker = cast("type[Kernels]", load("kernel", kind))
-    except PluginNotFoundError as error:
-        problem = f"there is no kernel named {kind!r}; {suggestion(kind, (*error.known, NO_KERNEL))}"
-        raise config.wrong(("kernel", "type"), problem) from error
-    except PluginLoadError as error:
-        raise config.wrong(("kernel", "type"), str(error)) from error
+    maker = cast("type[Kernels]", plugin(config, ("kernel", "type"), "kernel", kind, NO_KERNEL))
     for name in settings.options:
         if name not in inspect.signature(maker).parameters:
             raise config.wrong(("kernel", name), f"{kind!r} takes no {name!r}.")

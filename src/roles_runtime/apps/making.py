@@ -21,8 +21,15 @@ Maker: TypeAlias = Callable[..., object]
 Accepted: TypeAlias = Mapping[str, inspect.Parameter]
 
 
-def plugin(config: Config, key: Key, kind: str, name: str) -> object:
+def plugin(config: Config, key: Key, kind: str, name: str, *others: str) -> object:
     """What is installed under that name.
+
+    Args:
+        config: What the user said.
+        key: Where he said it.
+        kind: One of `roles_runtime.plugins.GROUPS`.
+        name: As he said it.
+        others: What else he may say there.
 
     Raises:
         ConfigError: nothing is, or it can not be loaded.
@@ -30,7 +37,8 @@ def plugin(config: Config, key: Key, kind: str, name: str) -> object:
     try:
         return load(kind, name)
     except PluginNotFoundError as error:
-        installed = suggestion(name, error.known) if error.known else "none is installed."
+        known = (*error.known, *others)
+        installed = suggestion(name, known) if known else "none is installed."
         raise config.wrong(key, f"there is no {kind} named {name!r}; {installed}") from error
     except PluginLoadError as error:
         raise config.wrong(key, str(error)) from error

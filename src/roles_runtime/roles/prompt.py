@@ -112,7 +112,9 @@ def system(text: str, creator: RoleName) -> SystemMessage:
 
 def reminders(texts: Iterable[str]) -> list[Message]:
     """What the role is reminded of at the end of its prompt, marked as what nobody of the team said."""
-    return [TextMessage(content=f"{REMINDER_START}{text}{REMINDER_END}") for text in texts]
+    # A task's subject is anybody's: it must not end the reminder early.
+    inner = (text.replace(REMINDER_END.strip(), "") for text in texts)
+    return [TextMessage(content=f"{REMINDER_START}{text}{REMINDER_END}") for text in inner]
 
 
 def heard(post: Post, opening: str = "", recalled: Recalled = NOTHING) -> Told:

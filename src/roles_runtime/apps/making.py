@@ -125,6 +125,7 @@ def _said(hint: Any) -> Any:
 
 def _path(wanted: type, value: object) -> object:
     if wanted is not Path:
+        # How a hook of msgspec says that it does not know a type.
         raise NotImplementedError(wanted)
     if not isinstance(value, str):
         raise TypeError("Expected `str`")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import perf_counter
 
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
@@ -41,14 +40,13 @@ class TracedRounds:
                 },
                 [] if previous is None else [Link(previous)],
             )
-            seen = tracing.begin(record.id, asked.session_id, span)
+            seen = tracing.begin(record.id, span)
             record.traceparent = seen.traceparent
             try:
                 with current(span):
                     await play(record)
             except BaseException as error:
-                if not isinstance(error, asyncio.CancelledError):
-                    tracing.fail(span, error)
+                tracing.fail(span, error)
                 raise
             finally:
                 outcome = _outcome(record)

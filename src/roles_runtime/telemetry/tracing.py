@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from traceback import walk_tb
@@ -46,16 +47,14 @@ class RoundTrace:
     """A round under way.
 
     Attributes:
-        session_id: Whose.
         context: With its root span alone.
         traceparent: Of its root span.
         sent: What nobody took yet, by the envelope's key.
     """
 
-    __slots__ = ("context", "sent", "session_id", "traceparent")
+    __slots__ = ("context", "sent", "traceparent")
 
-    def __init__(self, session_id: str, root: Span) -> None:
-        self.session_id = session_id
+    def __init__(self, root: Span) -> None:
         self.context = trace.set_span_in_context(root, _NO_SPAN)
         self.traceparent = traceparent_of(root.get_span_context())
         self.sent: dict[str, Sent] = {}
@@ -78,9 +77,9 @@ class Tracing:
         self.rounds: dict[str, RoundTrace] = {}
         self.trace_ids: dict[str, str] = {}
 
-    def begin(self, round_id: str, session_id: str, root: Span) -> RoundTrace:
+    def begin(self, round_id: str, root: Span) -> RoundTrace:
         """A round is under way."""
-        seen = self.rounds[round_id] = RoundTrace(session_id, root)
+        seen = self.rounds[round_id] = RoundTrace(root)
         self.trace_ids[round_id] = trace.format_trace_id(root.get_span_context().trace_id)
         if len(self.trace_ids) > MAX_REMEMBERED:
             del self.trace_ids[next(iter(self.trace_ids))]
@@ -89,8 +88,11 @@ class Tracing:
     def fail(self, span: Span, error: BaseException) -> None:
         """Marks a span whose work raised; the innermost one holds the exception, the others its type.
 
-        What an error says may be anybody's words, so that it is told where content is, and masked.
+        What an error says may be anybody's words, so that it is told where content is, and masked. A cancellation is no
+        failure: it leaves the span as it is.
         """
+        if isinstance(error, asyncio.CancelledError):
+            return
         kind = type(error).__qualname__
         told = self.content.text(line_of(error), 1024) if self.content.is_on else ""
         span.set_attribute(names.ERROR, kind)

@@ -48,8 +48,7 @@ class TracedTurns:
                 with current(span):
                     return await respond(turn)
             except BaseException as error:
-                if not isinstance(error, asyncio.CancelledError):
-                    tracing.fail(span, error)
+                tracing.fail(span, error)
                 raise
             finally:
                 span.end()
